@@ -1,0 +1,260 @@
+//! From a specification to the engine's tables.
+
+use headrace_cc::units::Time;
+
+use super::pending::Pending;
+use super::{Sampler, Simulation, Sources};
+use crate::host::transport::Transport;
+use crate::net::fabric::{Drops, Fabric};
+use crate::net::framing::IP_TCP_HEADERS;
+use crate::net::graph::Graph;
+use crate::net::path::{Paths, Uplink};
+use crate::net::port::{LinkLoss, Port, Receiver, blank};
+use crate::net::routing::Routes;
+use crate::rng;
+use crate::spec::{NodeKind, PoolSpec, RunSpec, SwitchSpec};
+use crate::switch::buffer::{Pool, QueueBuffer};
+use crate::switch::scheduled::Scheduled;
+
+/// A directed link as the specification has it: out of `port` of `node`.
+#[derive(Clone, Copy)]
+struct Direction {
+    node: usize,
+    port: usize,
+}
+
+/// Numbers of directed links: by receiving node in stepping order, then by its port.
+struct Numbering {
+    /// `[node][port]`: the directed link out of that port.
+    out: Vec<Vec<u32>>,
+    /// The way back.
+    direction: Vec<Direction>,
+}
+
+impl Numbering {
+    fn new(graph: &Graph, order: &[usize]) -> Self {
+        let mut out: Vec<Vec<u32>> =
+            graph.neighbours.iter().map(|ports| vec![0; ports.len()]).collect();
+        let mut direction = Vec::new();
+        for &receiver in order {
+            for sender in &graph.neighbours[receiver] {
+                out[sender.node][sender.far_port] = direction.len() as u32;
+                direction.push(Direction { node: sender.node, port: sender.far_port });
+            }
+        }
+        Numbering { out, direction }
+    }
+}
+
+/// Everything but the first events.
+pub(super) fn assemble<W: crate::workload::Workload>(
+    spec: &RunSpec,
+    workload: W,
+    graph: &Graph,
+    order: &[usize],
+) -> Simulation<W> {
+    let network = &spec.network;
+    let numbering = Numbering::new(graph, order);
+    let mut pools = vec![Pool::none()];
+    // pools[first_pool[node] + mmu * pools a switch + i]
+    let first_pool: Vec<usize> = (0..network.nodes.len())
+        .map(|node| {
+            let first = pools.len();
+            if let NodeKind::Switch(switch) = &network.nodes[node].kind {
+                pools.extend(pools_of(switch, graph.neighbours[node].len()));
+            }
+            first
+        })
+        .collect();
+    let (routers, router_of) = routers(spec, graph);
+    let mut ports: Vec<Port> = Vec::new();
+    for &Direction { node, port } in &numbering.direction {
+        let to = graph.neighbours[node][port];
+        let receiver = match graph.host_of[to.node] {
+            Some(host) => Receiver::Host(host),
+            None => Receiver::Switch {
+                switch: router_of[to.node].expect("every switch is a router"),
+                ingress: to.far_port as u16,
+            },
+        };
+        ports.push(port_of(spec, graph, node, port, receiver, first_pool[node]));
+    }
+    enroll(&mut pools, &ports, &numbering);
+    let sources = sources(&ports, &numbering, graph.hosts.len());
+    let mut done_source = vec![u32::MAX; ports.len()];
+    for (i, &port) in sources.done_port.iter().enumerate() {
+        done_source[port as usize] = (sources.arrivals + i) as u32;
+    }
+    let pending = Pending::new(sources.sampler + 1);
+    let until = spec.until.min(pending.horizon());
+    let pool_count = pools.len();
+    let fabric = Fabric {
+        ports,
+        pools,
+        pending,
+        unbuffered: network.framing.unbuffered_bytes(),
+        done_source,
+        drops: Drops::default(),
+    };
+    let egress = |node: usize, port: usize| numbering.out[node][port];
+    let paths = Paths {
+        routes: Routes::new(network, graph, &routers, spec.seed, egress),
+        uplinks: (graph.hosts.iter())
+            .map(|&node| match router_of[node] {
+                Some(router) => Uplink::Router(router),
+                None => Uplink::Only(numbering.out[node][0]),
+            })
+            .collect(),
+    };
+    Simulation {
+        transport: Transport::new(spec, graph.hosts.len(), sources.timers, workload),
+        fabric,
+        paths,
+        coming: None,
+        sampler: sampler(spec, &numbering, &first_pool),
+        sources,
+        until: if spec.until == Time::NEVER { Time::NEVER } else { until },
+        now: Time::ZERO,
+        events: 0,
+        packet_hops: 0,
+        canonical: canonical(spec, graph, &numbering),
+        router_pools: (routers.iter())
+            .map(|&node| first_pool[node]..*first_pool.get(node + 1).unwrap_or(&pool_count))
+            .collect(),
+        names: (numbering.direction.iter())
+            .map(|d| {
+                let to = graph.neighbours[d.node][d.port].node;
+                format!("{} -> {}", network.nodes[d.node].name, network.nodes[to].name)
+            })
+            .collect(),
+    }
+}
+
+/// Nodes that choose among ports: switches, and hosts with several.
+fn routers(spec: &RunSpec, graph: &Graph) -> (Vec<usize>, Vec<Option<u32>>) {
+    let mut router_of = vec![None; spec.network.nodes.len()];
+    let mut routers = Vec::new();
+    for node in 0..spec.network.nodes.len() {
+        if graph.host_of[node].is_none() || graph.neighbours[node].len() > 1 {
+            router_of[node] = Some(routers.len() as u32);
+            routers.push(node);
+        }
+    }
+    (routers, router_of)
+}
+
+fn pools_of(switch: &SwitchSpec, ports: usize) -> Vec<Pool> {
+    let per_mmu = switch.ports_per_mmu.unwrap_or(ports).max(1);
+    let mut pools = Vec::new();
+    for mmu in 0..ports.div_ceil(per_mmu) {
+        let served = per_mmu.min(ports - mmu * per_mmu) as u64;
+        pools.extend(switch.pools.iter().map(|pool| match pool {
+            PoolSpec::PerMmu(bytes) => Pool::new(*bytes),
+            PoolSpec::PerPort(bytes) => Pool::new(bytes.saturating_mul(served)),
+        }));
+    }
+    pools
+}
+
+fn port_of(
+    spec: &RunSpec,
+    graph: &Graph,
+    node: usize,
+    port: usize,
+    receiver: Receiver,
+    first_pool: usize,
+) -> Port {
+    let network = &spec.network;
+    let link = network.links[graph.neighbours[node][port].link];
+    let name = format!("{}/port{port}", network.nodes[node].name);
+    let mut made = match &network.nodes[node].kind {
+        NodeKind::Host(host) => {
+            Port::new(link.rate, link.delay, receiver, QueueBuffer::nic(host.nic_buffer))
+        }
+        NodeKind::Switch(switch) => {
+            let per_mmu = switch.ports_per_mmu.unwrap_or(usize::MAX);
+            let base = first_pool + port / per_mmu * switch.pools.len();
+            let mut buffers: Vec<(QueueBuffer, u32)> = (switch.queues.iter().enumerate())
+                .map(|(i, queue)| {
+                    let pool = queue.pool.map_or(0, |pool| (base + pool) as u32);
+                    let name = format!("{name}/queue{i}");
+                    (QueueBuffer::new(queue, pool, spec.seed, &name), queue.weight)
+                })
+                .collect();
+            // One queue whose points only mark needs no event when a transmission ends.
+            if buffers.len() == 1 && buffers[0].0.only_marks() {
+                Port::new(link.rate, link.delay, receiver, buffers.remove(0).0)
+            } else {
+                let quantum = u64::from(network.framing.wire_bytes(network.mtu));
+                let order = switch.queue_of_priority;
+                let scheduled =
+                    Scheduled::new(buffers, order, switch.scheduler, quantum, blank());
+                let unused = QueueBuffer::nic(Some(0));
+                let mut port = Port::new(link.rate, link.delay, receiver, unused);
+                port.scheduled = Some(Box::new(scheduled));
+                port
+            }
+        }
+    };
+    if link.loss > 0.0 {
+        let rng = rng::stream(spec.seed, &format!("{name}/loss"));
+        made.loss = Some(Box::new(LinkLoss::new(link.loss, rng)));
+    }
+    made
+}
+
+/// Tells each pool its ports, in port order, and where its quiet ends.
+fn enroll(pools: &mut [Pool], ports: &[Port], numbering: &Numbering) {
+    for &id in numbering.out.iter().flatten() {
+        for buffer in ports[id as usize].buffers().filter(|b| b.pool != 0) {
+            let pool = &mut pools[buffer.pool as usize];
+            if pool.ports.last() != Some(&id) {
+                pool.ports.push(id);
+            }
+            pool.quiet = pool.quiet.min(buffer.quiet_pool());
+        }
+    }
+}
+
+fn sources(ports: &[Port], numbering: &Numbering, hosts: usize) -> Sources {
+    let arrivals = ports.len();
+    let done_port: Vec<u32> = (numbering.out.iter().flatten().copied())
+        .filter(|&id| ports[id as usize].scheduled.is_some())
+        .collect();
+    let workload = arrivals + done_port.len();
+    let timers = workload + 1;
+    Sources { arrivals, done_port, workload, timers, sampler: timers + hosts }
+}
+
+fn sampler(spec: &RunSpec, numbering: &Numbering, first_pool: &[usize]) -> Option<Sampler> {
+    let interval = spec.trace.port_interval?;
+    let nodes = &spec.network.nodes;
+    let mut ports = Vec::new();
+    for (node, links) in numbering.out.iter().enumerate() {
+        let NodeKind::Switch(switch) = &nodes[node].kind else { continue };
+        for (port, &link) in links.iter().enumerate() {
+            if spec.trace.ports.is_empty() || spec.trace.ports.contains(&(node, port)) {
+                let count = switch.pools.len();
+                let mmu = port / switch.ports_per_mmu.unwrap_or(usize::MAX);
+                let first = first_pool[node] + mmu * count;
+                let pools = (first..first + count).map(|p| p as u32).collect();
+                ports.push((node as u32, port as u32, link, pools));
+            }
+        }
+    }
+    let interval = interval.max(Time::from_ps(1));
+    Some(Sampler { interval, next: interval, ports })
+}
+
+/// Directed links in the order of the links, a to b first.
+fn canonical(spec: &RunSpec, graph: &Graph, numbering: &Numbering) -> Vec<u32> {
+    let mut canonical = vec![0; 2 * spec.network.links.len()];
+    for (node, ports) in graph.neighbours.iter().enumerate() {
+        for (port, neighbour) in ports.iter().enumerate() {
+            let backwards = spec.network.links[neighbour.link].a != node;
+            canonical[2 * neighbour.link + usize::from(backwards)] = numbering.out[node][port];
+        }
+    }
+    debug_assert!(spec.network.mtu > IP_TCP_HEADERS);
+    canonical
+}

@@ -1,0 +1,307 @@
+//! The run: events in order, from the first flow to the last.
+//!
+//! # Order of events
+//!
+//! A node's events are ordered by (time, kind, source, sequence). The kinds, in order: arrivals,
+//! by the port they come in at; ends of transmission, by port; starts of flows, in the workload's
+//! order; timers, by (flow, kind); samples. Links are FIFO, so that no two arrivals on one tie.
+//! Between nodes the order at one instant does not matter, since nothing reaches another node in
+//! no time. [`pending::Pending`] realises that order by numbering its sources in it.
+
+mod build;
+mod conservation;
+pub(crate) mod pending;
+
+use std::ops::ControlFlow;
+
+use headrace_cc::units::Time;
+
+use crate::host::transport::{Net, Transport};
+use crate::net::fabric::Fabric;
+use crate::net::graph::Graph;
+use crate::net::path::Paths;
+use crate::net::port::Receiver;
+use crate::record::{LinkTotals, PortSample, Recorder, SimError, Totals};
+use crate::spec::RunSpec;
+use crate::workload::{FlowSpec, Workload};
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Simulated time.
+    pub now: Time,
+    /// Packets that finished crossing a link.
+    pub packet_hops: u64,
+    /// Flows that have started.
+    pub flows_started: u64,
+    /// Flows that have finished.
+    pub flows_finished: u64,
+}
+
+/// A run in the making.
+pub struct Simulation<W> {
+    pub(crate) fabric: Fabric,
+    pub(crate) paths: Paths,
+    pub(crate) transport: Transport<W>,
+    sources: Sources,
+    /// The next flow of the workload.
+    coming: Option<FlowSpec>,
+    sampler: Option<Sampler>,
+    until: Time,
+    now: Time,
+    events: u64,
+    packet_hops: u64,
+    /// Directed links in the order of [`Totals::links`].
+    pub(crate) canonical: Vec<u32>,
+    /// Each router's pools, a range.
+    pub(crate) router_pools: Vec<std::ops::Range<usize>>,
+    /// Names of the directed links, in port order of the engine, for errors.
+    pub(crate) names: Vec<String>,
+}
+
+/// Which pending source is what: ports' arrivals, then scheduled ports' ends of transmission, the
+/// workload, the hosts' timers, the sampler.
+#[derive(Clone, Debug)]
+struct Sources {
+    arrivals: usize,
+    /// The port of each end-of-transmission source.
+    done_port: Vec<u32>,
+    workload: usize,
+    timers: usize,
+    sampler: usize,
+}
+
+/// Takes the switch ports' samples.
+struct Sampler {
+    interval: Time,
+    next: Time,
+    /// (node, port, directed link, the pools of its MMU), in that order.
+    ports: Vec<(u32, u32, u32, Vec<u32>)>,
+}
+
+/// How many events pass between two looks at the watch.
+const WATCH_EVENTS: u64 = 1 << 17;
+
+impl<W: Workload> Simulation<W> {
+    /// Builds the network.
+    ///
+    /// # Errors
+    /// [`SimError::Spec`] for a network that cannot be run.
+    pub fn new(spec: &RunSpec, workload: W) -> Result<Self, SimError> {
+        let in_order: Vec<usize> = (0..spec.network.nodes.len()).collect();
+        Self::stepped(spec, workload, &in_order)
+    }
+
+    /// As [`Simulation::new`], with the nodes numbered inside the engine in the order given, which
+    /// is the order in which they are stepped within an instant. The results do not depend on it.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`]; also if `order` is not a permutation of the nodes.
+    pub fn stepped(spec: &RunSpec, workload: W, order: &[usize]) -> Result<Self, SimError> {
+        crate::net::check(&spec.network)?;
+        if spec.classes.is_empty() {
+            return Err(SimError::Spec("a run needs at least one traffic class".into()));
+        }
+        let mut sorted = order.to_vec();
+        sorted.sort_unstable();
+        if !sorted.into_iter().eq(0..spec.network.nodes.len()) {
+            return Err(SimError::Spec("the stepping order is not a permutation".into()));
+        }
+        let graph = Graph::new(&spec.network);
+        let mut simulation = build::assemble(spec, workload, &graph, order);
+        simulation.coming = simulation.transport.workload.next_flow();
+        simulation.schedule_coming();
+        if let Some(sampler) = &simulation.sampler {
+            simulation.fabric.pending.set(simulation.sources.sampler, sampler.next);
+        }
+        Ok(simulation)
+    }
+
+    /// Runs to the end. `watch` is called every 2^17 events; a break ends the run.
+    ///
+    /// # Errors
+    /// [`SimError::Invariant`] where the simulation contradicts itself, [`SimError::Spec`] for a flow
+    /// that cannot be carried, [`SimError::Interrupted`] where `watch` broke.
+    pub fn run(
+        mut self,
+        recorder: &mut impl Recorder,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Totals, SimError> {
+        let mut next_watch = WATCH_EVENTS;
+        while let Some((time, source)) = self.fabric.pending.first() {
+            if time > self.until || self.only_samples_remain(source) {
+                break;
+            }
+            debug_assert!(time >= self.now, "time goes back at source {source}");
+            if time > self.transport.outbox.at {
+                self.flush(recorder);
+            }
+            self.now = time;
+            self.events += 1;
+            if source < self.sources.arrivals {
+                self.arrive(source, time);
+            } else {
+                self.handle_rare(source, time, recorder);
+            }
+            if cfg!(debug_assertions) {
+                self.check_event(source)?;
+            }
+            if self.events >= next_watch {
+                next_watch = self.events + WATCH_EVENTS;
+                if watch(&self.progress()).is_break() {
+                    return Err(SimError::Interrupted(self.now));
+                }
+                if let Some(error) = self.transport.error.take() {
+                    return Err(error);
+                }
+            }
+        }
+        if watch(&self.progress()).is_break() {
+            return Err(SimError::Interrupted(self.now));
+        }
+        self.finish(recorder)
+    }
+
+    /// A packet reaches the end of directed link `id`.
+    #[inline(always)]
+    fn arrive(&mut self, id: usize, now: Time) {
+        self.packet_hops += 1;
+        let Some((packet, extra)) = self.fabric.take_arrival(id, now) else { return };
+        match self.fabric.ports[id].receiver {
+            Receiver::Switch { switch, ingress } => {
+                let dst = usize::from(packet.dst);
+                let out = self.paths.routes.next_hop(switch as usize, dst, packet.hash);
+                self.fabric.offer(out, packet, extra.as_ref(), ingress, now);
+            }
+            Receiver::Host(_) => {
+                let mut net = Net { fabric: &mut self.fabric, paths: &self.paths };
+                self.transport.on_packet(&mut net, &packet, extra.as_ref(), now);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn handle_rare(&mut self, source: usize, now: Time, recorder: &mut impl Recorder) {
+        let sources = &self.sources;
+        if source < sources.workload {
+            let port = sources.done_port[source - sources.arrivals];
+            self.fabric.transmission_done(port as usize, now);
+        } else if source == sources.workload {
+            let Some(spec) = self.coming.take() else { return };
+            self.coming = self.transport.workload.next_flow();
+            self.schedule_coming();
+            let mut net = Net { fabric: &mut self.fabric, paths: &self.paths };
+            self.transport.start_flow(&mut net, spec, now);
+        } else if source < sources.sampler {
+            let host = source - sources.timers;
+            let mut net = Net { fabric: &mut self.fabric, paths: &self.paths };
+            self.transport.on_timer(&mut net, host, now);
+        } else {
+            self.sample(now, recorder);
+        }
+    }
+
+    fn schedule_coming(&mut self) {
+        // A start in the past is reported when the flow starts.
+        let start = self.coming.map_or(Time::NEVER, |flow| flow.start.max(self.now));
+        self.fabric.pending.set(self.sources.workload, start);
+    }
+
+    /// Samples go on while anything else does.
+    fn only_samples_remain(&mut self, first: usize) -> bool {
+        if first != self.sources.sampler {
+            return false;
+        }
+        let sampled_at = self.sampler.as_ref().map_or(Time::NEVER, |s| s.next);
+        self.fabric.pending.set(self.sources.sampler, Time::NEVER);
+        let others = self.fabric.pending.first().is_some();
+        self.fabric.pending.set(self.sources.sampler, sampled_at);
+        !others
+    }
+
+    fn sample(&mut self, now: Time, recorder: &mut impl Recorder) {
+        let Some(sampler) = &mut self.sampler else { return };
+        sampler.next = now + sampler.interval;
+        self.fabric.pending.set(self.sources.sampler, sampler.next);
+        // Samples come last in their instant: what ends transmission now has left.
+        self.fabric.settle_all(now + Time::from_ps(1));
+        for (node, port, link, pools) in &sampler.ports {
+            let state = &self.fabric.ports[*link as usize];
+            let queue_bytes = state.queued_bytes();
+            let (queued, _) = state.queued_wire();
+            recorder.port(&PortSample {
+                time: now,
+                node: *node,
+                port: *port,
+                queue_bytes,
+                pool_bytes: pools.iter().map(|&p| self.fabric.pools[p as usize].used).sum(),
+                tx_bytes: state.joined_frame_bytes - queue_bytes,
+                tx_packets: state.joined_packets - queued,
+                drops: state.drops,
+                marks: state.marks(),
+                paused: Time::ZERO,
+            });
+        }
+    }
+
+    fn flush(&mut self, recorder: &mut impl Recorder) {
+        let outbox = &mut self.transport.outbox;
+        outbox.at = Time::NEVER;
+        outbox.flows.sort_unstable_by_key(|r| r.id);
+        outbox.flows.drain(..).for_each(|r| recorder.flow(&r));
+        outbox.rates.sort_by_key(|r| r.flow);
+        outbox.rates.drain(..).for_each(|r| recorder.rate(&r));
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            now: self.now,
+            packet_hops: self.packet_hops,
+            flows_started: self.transport.tally.flows_started,
+            flows_finished: self.transport.tally.flows_finished,
+        }
+    }
+
+    fn finish(mut self, recorder: &mut impl Recorder) -> Result<Totals, SimError> {
+        if let Some(error) = self.transport.error.take() {
+            return Err(error);
+        }
+        if self.until != Time::NEVER {
+            self.now = self.until;
+        }
+        self.flush(recorder);
+        self.fabric.settle_all(self.now.saturating_add(Time::from_ps(1)));
+        self.check_conservation()?;
+        self.transport.unfinished().iter().for_each(|r| recorder.flow(r));
+        let tally = self.transport.tally;
+        let ports = &self.fabric.ports;
+        Ok(Totals {
+            end: self.now,
+            events: self.events,
+            packet_hops: self.packet_hops,
+            flows_started: tally.flows_started,
+            flows_finished: tally.flows_finished,
+            peak_active_flows: tally.peak_active,
+            sent_packets: tally.sent_packets,
+            delivered_packets: tally.delivered_packets,
+            in_flight_packets: ports.iter().map(|p| p.held_packets()).sum(),
+            sent_data_packets: tally.sent_data_packets,
+            drops: self.fabric.drops.packets,
+            dropped_bytes: self.fabric.drops.bytes,
+            marks: ports.iter().map(|p| p.marks()).sum(),
+            goodput_bytes: tally.goodput_bytes,
+            links: self.canonical.iter().map(|&id| link_totals(&ports[id as usize])).collect(),
+        })
+    }
+}
+
+fn link_totals(port: &crate::net::port::Port) -> LinkTotals {
+    let (packets, wire_bytes) = port.queued_wire();
+    LinkTotals {
+        tx_packets: port.joined_packets - packets,
+        wire_bytes: port.joined_wire_bytes - wire_bytes,
+        drops: port.drops,
+        marks: port.marks(),
+        peak_queue_bytes: port.peak_bytes,
+    }
+}

@@ -1,0 +1,8 @@
+//! End hosts: flows from start to end, and TCP between them.
+
+pub(crate) mod receiver;
+pub(crate) mod rtt;
+pub(crate) mod scoreboard;
+pub(crate) mod sender;
+pub(crate) mod timers;
+pub(crate) mod transport;

@@ -1,0 +1,85 @@
+//! Round-trip time and retransmission timeout (RFC 6298).
+
+use headrace_cc::units::Time;
+
+use crate::spec::TcpSpec;
+
+/// SRTT, RTTVAR and the timeout with its back-off.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RttEstimator {
+    srtt: Time,
+    variation: Time,
+    /// The last sample.
+    pub(crate) latest: Time,
+    base: Time,
+    /// Timeouts in a row.
+    pub(crate) backoff: u32,
+}
+
+impl RttEstimator {
+    pub(crate) fn new(initial: Time) -> Self {
+        RttEstimator {
+            srtt: Time::ZERO,
+            variation: Time::ZERO,
+            latest: Time::ZERO,
+            base: initial,
+            backoff: 0,
+        }
+    }
+
+    /// Smoothed round-trip time; zero before the first sample.
+    pub(crate) fn srtt(&self) -> Time {
+        self.srtt
+    }
+
+    /// A sample (equations 2.2 and 2.3: alpha 1/8, beta 1/4, K 4), which also ends the back-off.
+    #[inline(always)]
+    pub(crate) fn sample(&mut self, rtt: Time, spec: &TcpSpec) {
+        let r = rtt.ps();
+        if self.srtt == Time::ZERO {
+            self.srtt = rtt;
+            self.variation = Time::from_ps(r / 2);
+        } else {
+            let error = self.srtt.ps().abs_diff(r);
+            self.variation = Time::from_ps((3 * self.variation.ps() + error) / 4);
+            self.srtt = Time::from_ps((7 * self.srtt.ps() + r) / 8);
+        }
+        self.latest = rtt;
+        self.backoff = 0;
+        self.base = self.srtt.saturating_add(self.variation.saturating_mul(4)).max(spec.rto_min);
+    }
+
+    /// The timeout now, backed off (5.5) and bounded (2.5).
+    pub(crate) fn rto(&self, spec: &TcpSpec) -> Time {
+        self.base.saturating_mul(1 << self.backoff.min(32)).min(spec.rto_max.max(spec.rto_min))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_estimator_follows_rfc_6298() {
+        let spec = TcpSpec { rto_min: Time::from_us(1), ..TcpSpec::default() };
+        let mut rtt = RttEstimator::new(Time::from_ms(1));
+        assert_eq!(rtt.rto(&spec), Time::from_ms(1));
+        rtt.sample(Time::from_us(80), &spec);
+        assert_eq!((rtt.srtt(), rtt.rto(&spec)), (Time::from_us(80), Time::from_us(240)));
+        rtt.sample(Time::from_us(120), &spec);
+        // RTTVAR = 3/4 x 40 + 1/4 x |80 - 120| = 40, SRTT = 7/8 x 80 + 1/8 x 120 = 85.
+        assert_eq!((rtt.srtt(), rtt.rto(&spec)), (Time::from_us(85), Time::from_us(245)));
+        rtt.backoff = 2;
+        assert_eq!(rtt.rto(&spec), Time::from_us(980));
+        rtt.backoff = 60;
+        assert_eq!(rtt.rto(&spec), Time::from_us(245).saturating_mul(1 << 32).min(spec.rto_max));
+    }
+
+    #[test]
+    fn the_minimum_holds() {
+        let spec = TcpSpec::default();
+        let mut rtt = RttEstimator::new(Time::from_ms(1));
+        rtt.sample(Time::from_us(80), &spec);
+        assert_eq!(rtt.rto(&spec), Time::from_ms(5));
+    }
+}

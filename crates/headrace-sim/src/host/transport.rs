@@ -1,0 +1,649 @@
+//! The flows that are active, and the packets between them and the network.
+
+use std::collections::VecDeque;
+
+use headrace_cc::sender::{Ecn, Sender as _, Start};
+use headrace_cc::units::{Rate, Time};
+
+use super::receiver::{AckOut, Receiver};
+use super::scoreboard::Scoreboard;
+use super::sender::{AckIn, NewFlow, Outgoing, SegmentOut, Sender};
+use super::timers::{Timer, Timers, Wake};
+use crate::net::fabric::{Fabric, fingerprint};
+use crate::net::framing::{IP_TCP_HEADERS, sack_option};
+use crate::net::packet::{Extra, Flags, Kind, Packet};
+use crate::net::path::{Paths, transfer_time};
+use crate::net::routing::flow_hash;
+use crate::record::{FlowRecord, RateSample, SimError};
+use crate::spec::{ClassSpec, RunSpec};
+use crate::workload::{Delivered, FlowSpec, Workload};
+
+/// What does not change during a flow.
+#[derive(Clone, Copy)]
+struct Flow {
+    spec: FlowSpec,
+    generation: u16,
+    active: bool,
+    hash: u32,
+    ack_hash: u32,
+    ideal: Time,
+    /// Next time that the flow's rate may be recorded.
+    trace_at: Time,
+    /// When its SYN left.
+    opened: Time,
+}
+
+/// What hosts sent and received, for the conservation check.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) sent_packets: u64,
+    pub(crate) sent_data_packets: u64,
+    pub(crate) sent_fingerprint: u64,
+    pub(crate) delivered_packets: u64,
+    pub(crate) delivered_fingerprint: u64,
+    pub(crate) goodput_bytes: u64,
+    pub(crate) flows_started: u64,
+    pub(crate) flows_finished: u64,
+    pub(crate) peak_active: u64,
+}
+
+/// Records that wait for the end of their instant, to leave in an order that depends on nothing
+/// but their content.
+#[derive(Default)]
+pub(crate) struct Outbox {
+    pub(crate) at: Time,
+    pub(crate) flows: Vec<FlowRecord>,
+    pub(crate) rates: Vec<RateSample>,
+}
+
+/// Every host's transport.
+pub(crate) struct Transport<W> {
+    pub(crate) workload: W,
+    classes: Vec<(ClassSpec, Ecn)>,
+    mss: u32,
+    headers: Wires,
+    framing: crate::spec::Framing,
+    rate_flows: u64,
+    rate_interval: Time,
+    /// Each host's timers; the pending source of host 0's.
+    timers: Vec<Timers>,
+    first_timer_source: usize,
+    flows: Vec<Flow>,
+    senders: Vec<Option<Sender>>,
+    boards: Vec<Scoreboard>,
+    receivers: Vec<Receiver>,
+    free: VecDeque<u32>,
+    /// Reactive flows that start later.
+    later: Vec<Option<FlowSpec>>,
+    later_free: Vec<u32>,
+    pub(crate) tally: Tally,
+    pub(crate) outbox: Outbox,
+    pub(crate) error: Option<SimError>,
+}
+
+/// Wire sizes of the common packets.
+#[derive(Clone, Copy)]
+struct Wires {
+    full: u16,
+    /// An ACK with 0 to 4 SACK blocks; a SYN is an ACK with none.
+    ack: [u16; 5],
+}
+
+/// The network as transport sees it.
+pub(crate) struct Net<'a> {
+    pub(crate) fabric: &'a mut Fabric,
+    pub(crate) paths: &'a Paths,
+}
+
+impl<W: Workload> Transport<W> {
+    pub(crate) fn new(spec: &RunSpec, hosts: usize, first_timer_source: usize, workload: W) -> Self {
+        let framing = spec.network.framing;
+        let ack = std::array::from_fn(|n| framing.wire_bytes(IP_TCP_HEADERS + sack_option(n as u32)));
+        Transport {
+            workload,
+            classes: spec.classes.iter().map(|c| (c.clone(), c.scheme.ecn())).collect(),
+            mss: spec.network.mtu - IP_TCP_HEADERS,
+            headers: Wires { full: framing.wire_bytes(spec.network.mtu), ack },
+            framing,
+            rate_flows: spec.trace.rate_flows,
+            rate_interval: spec.trace.rate_interval,
+            timers: std::iter::repeat_with(Timers::default).take(hosts).collect(),
+            first_timer_source,
+            flows: Vec::new(),
+            senders: Vec::new(),
+            boards: Vec::new(),
+            receivers: Vec::new(),
+            free: VecDeque::new(),
+            later: Vec::new(),
+            later_free: Vec::new(),
+            tally: Tally::default(),
+            outbox: Outbox::default(),
+            error: None,
+        }
+    }
+
+    /// Flows that have started and not ended.
+    pub(crate) fn active_flows(&self) -> u64 {
+        self.tally.flows_started - self.tally.flows_finished
+    }
+
+    /// Starts a flow at its source host.
+    pub(crate) fn start_flow(&mut self, net: &mut Net<'_>, spec: FlowSpec, now: Time) {
+        if let Err(error) = self.check_flow(&spec, now) {
+            self.error.get_or_insert(error);
+            return;
+        }
+        let slot = self.claim_slot();
+        let (class, ecn) = &self.classes[usize::from(spec.class)];
+        let (hash, ack_hash) = (
+            flow_hash(spec.id, spec.src, spec.dst, false),
+            flow_hash(spec.id, spec.src, spec.dst, true),
+        );
+        let there = || net.paths.links(spec.src, spec.dst, hash);
+        let back = || net.paths.links(spec.dst, spec.src, ack_hash);
+        let (full, bare) = (self.headers.full, self.headers.ack[0]);
+        let return_time = transfer_time(net.fabric, back(), 1, bare, bare);
+        let base_rtt = transfer_time(net.fabric, there(), 1, full, full) + return_time;
+        let count = spec.size.div_ceil(u64::from(self.mss));
+        let tail = (spec.size - (count - 1) * u64::from(self.mss)) as u32;
+        let last = self.framing.wire_bytes(tail + IP_TCP_HEADERS);
+        let mut ideal = Time::NEVER;
+        if spec.size != FlowSpec::UNBOUNDED {
+            ideal = transfer_time(net.fabric, there(), count, full, last);
+            if class.tcp.handshake {
+                ideal += transfer_time(net.fabric, there(), 1, bare, bare) + return_time;
+            }
+        }
+        let mss = u64::from(self.mss);
+        let first_port = net.paths.uplink(spec.src, spec.dst, hash);
+        let law = class.scheme.start(&Start {
+            now,
+            mss,
+            initial_window: u64::from(class.tcp.initial_window) * mss,
+            line_rate: net.fabric.ports[first_port].rate,
+            base_rtt,
+        });
+        let cached = class.tcp.rto_min.max(base_rtt.saturating_mul(2));
+        let initial_rto = class.tcp.rto_initial.unwrap_or(cached);
+        let new = NewFlow {
+            law,
+            ecn: *ecn,
+            size: spec.size,
+            mss: self.mss,
+            initial_rto,
+            stop: spec.stop,
+        };
+        let flow = &mut self.flows[slot];
+        let generation = flow.generation;
+        let trace_at = if spec.id < self.rate_flows { Time::ZERO } else { Time::NEVER };
+        *flow = Flow { spec, generation, active: true, hash, ack_hash, ideal, trace_at, opened: now };
+        let board = std::mem::replace(&mut self.boards[slot], Scoreboard::new());
+        self.senders[slot] = Some(Sender::new(new, board));
+        self.tally.flows_started += 1;
+        self.tally.peak_active = self.tally.peak_active.max(self.active_flows());
+        self.with_sender(net, slot, now, |sender, class, wire| {
+            sender.open(now, &class.tcp, wire);
+        });
+    }
+
+    fn check_flow(&self, spec: &FlowSpec, now: Time) -> Result<(), SimError> {
+        let hosts = self.timers.len() as u32;
+        let problem = if spec.src >= hosts || spec.dst >= hosts {
+            format!("names host {}, but there are {hosts}", spec.src.max(spec.dst))
+        } else if spec.src == spec.dst {
+            format!("goes from host {} to itself", spec.src)
+        } else if spec.size == 0 {
+            "has size 0".to_owned()
+        } else if usize::from(spec.class) >= self.classes.len() {
+            format!("names class {}, but there are {}", spec.class, self.classes.len())
+        } else if spec.start < now {
+            format!("starts at {}, before the one ahead of it (now {now})", spec.start)
+        } else if spec.size != FlowSpec::UNBOUNDED
+            && spec.size.div_ceil(u64::from(self.mss)) > u64::from(u32::MAX)
+        {
+            format!("has more than 2^32 segments of {} bytes", self.mss)
+        } else {
+            return Ok(());
+        };
+        Err(SimError::Spec(format!("flow {} {problem}", spec.id)))
+    }
+
+    fn claim_slot(&mut self) -> usize {
+        // The slot that has been free longest, so that its generations return as late as they can.
+        if let Some(slot) = self.free.pop_front() {
+            let flow = &mut self.flows[slot as usize];
+            flow.generation = flow.generation.wrapping_add(1);
+            return slot as usize;
+        }
+        let spec =
+            FlowSpec { id: 0, start: Time::ZERO, stop: Time::NEVER, src: 0, dst: 0, size: 0, class: 0 };
+        self.flows.push(Flow {
+            spec,
+            generation: 0,
+            active: false,
+            hash: 0,
+            ack_hash: 0,
+            ideal: Time::ZERO,
+            trace_at: Time::NEVER,
+            opened: Time::ZERO,
+        });
+        self.senders.push(None);
+        self.boards.push(Scoreboard::new());
+        self.receivers.push(Receiver::default());
+        self.flows.len() - 1
+    }
+
+    /// A packet has reached `host`.
+    #[inline(always)]
+    pub(crate) fn on_packet(
+        &mut self,
+        net: &mut Net<'_>,
+        packet: &Packet,
+        extra: Option<&Extra>,
+        now: Time,
+    ) {
+        self.tally.delivered_packets += 1;
+        self.tally.delivered_fingerprint =
+            self.tally.delivered_fingerprint.wrapping_add(fingerprint(packet));
+        let flow = &self.flows[packet.flow as usize];
+        if flow.generation != packet.generation || !flow.active {
+            return;
+        }
+        match packet.flags.kind() {
+            Kind::Data => self.on_data(net, packet, now),
+            Kind::Ack => self.on_ack(net, packet, extra, now),
+            Kind::Syn => self.on_syn(net, packet, now),
+            Kind::SynAck => {
+                let opened = self.flows[packet.flow as usize].opened;
+                self.with_sender(net, packet.flow as usize, now, |sender, class, wire| {
+                    sender.opened(now, Some(opened), &class.tcp, wire);
+                });
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn on_data(&mut self, net: &mut Net<'_>, packet: &Packet, now: Time) {
+        let slot = packet.flow as usize;
+        let flow = &self.flows[slot];
+        let receiver = &mut self.receivers[slot];
+        if receiver.generation != flow.generation || !receiver.live {
+            receiver.restart(flow.generation);
+        }
+        let (class, ecn) = &self.classes[usize::from(flow.spec.class)];
+        let arrival = receiver.on_data(packet, now, &class.tcp, *ecn);
+        if arrival.fresh {
+            let last = packet.flags.has(Flags::LAST);
+            self.tally.goodput_bytes += u64::from(self.payload(slot, last));
+        }
+        if let Some(ack) = arrival.first {
+            self.send_ack(net, slot, ack, now);
+        }
+        if let Some(ack) = arrival.ack {
+            self.send_ack(net, slot, ack, now);
+        } else {
+            self.arm_receiver(net, slot);
+        }
+        if arrival.completed {
+            self.on_completed(net, slot, now);
+        }
+    }
+
+    fn payload(&self, slot: usize, last: bool) -> u32 {
+        let size = self.flows[slot].spec.size;
+        let mss = u64::from(self.mss);
+        if last { (size - (size.div_ceil(mss) - 1) * mss) as u32 } else { self.mss }
+    }
+
+    #[inline(always)]
+    fn send_ack(&mut self, net: &mut Net<'_>, slot: usize, ack: AckOut, now: Time) {
+        let flow = &self.flows[slot];
+        let extra = self.receivers[slot].extra();
+        let blocks =
+            extra.map_or(0, |e| e.sack.iter().filter(|(start, end)| start < end).count());
+        let priority = self.classes[usize::from(flow.spec.class)].0.priority;
+        let flags = Flags::new(Kind::Ack, priority)
+            .with(Flags::ECE, ack.ece)
+            .with(Flags::EXTRA, extra.is_some());
+        let packet = Packet {
+            arrival: Time::ZERO,
+            flow: slot as u32,
+            seq: ack.seq,
+            ack: ack.ack,
+            hash: flow.ack_hash,
+            dst: flow.spec.src as u16,
+            wire: self.headers.ack[blocks],
+            generation: flow.generation,
+            flags,
+        };
+        let port = net.paths.uplink(flow.spec.dst, flow.spec.src, flow.ack_hash);
+        inject(&mut self.tally, net.fabric, port, packet, extra.as_ref(), now);
+    }
+
+    /// A SYN needs no state at the receiver: each is answered.
+    fn on_syn(&mut self, net: &mut Net<'_>, syn: &Packet, now: Time) {
+        let flow = &self.flows[syn.flow as usize];
+        let answer = Packet {
+            arrival: Time::ZERO,
+            hash: flow.ack_hash,
+            dst: flow.spec.src as u16,
+            wire: self.headers.ack[0],
+            flags: Flags::new(Kind::SynAck, syn.flags.priority()),
+            ..*syn
+        };
+        let port = net.paths.uplink(flow.spec.dst, flow.spec.src, flow.ack_hash);
+        inject(&mut self.tally, net.fabric, port, answer, None, now);
+    }
+
+    #[inline(always)]
+    fn on_ack(&mut self, net: &mut Net<'_>, packet: &Packet, extra: Option<&Extra>, now: Time) {
+        let slot = packet.flow as usize;
+        let (ack, seq, ece) = (packet.ack, packet.seq, packet.flags.has(Flags::ECE));
+        self.with_sender(net, slot, now, |sender, class, wire| {
+            sender.on_ack(AckIn { now, ack, seq, ece, extra }, &class.tcp, wire);
+        });
+        if self.flows[slot].trace_at <= now {
+            self.trace_rate(slot, now);
+        }
+        self.finish_if_done(slot, extra.and_then(|e| e.delivered_at), now);
+    }
+
+    /// Calls a flow's sender with the wire that it sends on, and minds its timer afterwards.
+    #[inline(always)]
+    fn with_sender(
+        &mut self,
+        net: &mut Net<'_>,
+        slot: usize,
+        now: Time,
+        act: impl FnOnce(&mut Sender, &ClassSpec, &mut HostWire<'_>),
+    ) {
+        let flow = &self.flows[slot];
+        let Some(sender) = self.senders[slot].as_mut() else { return };
+        let (class, ecn) = &self.classes[usize::from(flow.spec.class)];
+        let ect = *ecn != Ecn::Off;
+        let mut wire = HostWire {
+            fabric: net.fabric,
+            tally: &mut self.tally,
+            port: net.paths.uplink(flow.spec.src, flow.spec.dst, flow.hash),
+            now,
+            full: self.headers.full,
+            mss: self.mss,
+            framing: self.framing,
+            blank: Packet {
+                arrival: Time::ZERO,
+                flow: slot as u32,
+                seq: 0,
+                ack: 0,
+                hash: flow.hash,
+                dst: flow.spec.dst as u16,
+                wire: self.headers.ack[0],
+                generation: flow.generation,
+                flags: Flags::new(Kind::Data, class.priority).with(Flags::ECT, ect),
+            },
+        };
+        act(sender, class, &mut wire);
+        let next = sender.next_deadline();
+        if next < sender.timer_at {
+            sender.timer_at = next;
+            let host = flow.spec.src;
+            let timer = Timer {
+                time: next,
+                flow: flow.spec.id,
+                wake: Wake::Sender,
+                slot: slot as u32,
+                generation: flow.generation,
+            };
+            self.push_timer(net, host, timer);
+        }
+    }
+
+    #[inline(never)]
+    fn push_timer(&mut self, net: &mut Net<'_>, host: u32, timer: Timer) {
+        if self.timers[host as usize].push(timer) {
+            net.fabric.pending.set(self.first_timer_source + host as usize, timer.time);
+        }
+    }
+
+    fn arm_receiver(&mut self, net: &mut Net<'_>, slot: usize) {
+        let flow = &self.flows[slot];
+        let receiver = &mut self.receivers[slot];
+        if receiver.ack_deadline < receiver.timer_at {
+            receiver.timer_at = receiver.ack_deadline;
+            let timer = Timer {
+                time: receiver.ack_deadline,
+                flow: flow.spec.id,
+                wake: Wake::Receiver,
+                slot: slot as u32,
+                generation: flow.generation,
+            };
+            self.push_timer(net, flow.spec.dst, timer);
+        }
+    }
+
+    /// The earliest timer of `host` has come.
+    pub(crate) fn on_timer(&mut self, net: &mut Net<'_>, host: usize, now: Time) {
+        let timer = self.timers[host].pop();
+        net.fabric.pending.set(self.first_timer_source + host, self.timers[host].next());
+        let Some(timer) = timer else { return };
+        let slot = timer.slot as usize;
+        if timer.wake == Wake::Start {
+            self.later_free.push(timer.slot);
+            if let Some(spec) = self.later[slot].take() {
+                self.start_flow(net, spec, now);
+            }
+            return;
+        }
+        let flow = &self.flows[slot];
+        if flow.generation != timer.generation || !flow.active {
+            return;
+        }
+        match timer.wake {
+            Wake::Sender => self.on_sender_timer(net, slot, now),
+            Wake::Receiver | Wake::Start => self.on_receiver_timer(net, slot, now),
+        }
+    }
+
+    fn on_sender_timer(&mut self, net: &mut Net<'_>, slot: usize, now: Time) {
+        let Some(sender) = self.senders[slot].as_mut() else { return };
+        if sender.timer_at != now {
+            return;
+        }
+        sender.timer_at = Time::NEVER;
+        let due = sender.next_deadline() <= now;
+        self.with_sender(net, slot, now, |sender, class, wire| {
+            if due {
+                sender.on_deadline(now, &class.tcp, wire);
+            }
+        });
+        self.finish_if_done(slot, None, now);
+    }
+
+    fn on_receiver_timer(&mut self, net: &mut Net<'_>, slot: usize, now: Time) {
+        let receiver = &mut self.receivers[slot];
+        if receiver.generation != self.flows[slot].generation || receiver.timer_at != now {
+            return;
+        }
+        receiver.timer_at = Time::NEVER;
+        if receiver.ack_deadline <= now {
+            let ack = receiver.flush();
+            self.send_ack(net, slot, ack, now);
+        } else {
+            self.arm_receiver(net, slot);
+        }
+    }
+
+    /// A flow has arrived whole: a reactive one may call for another at the host that it reached.
+    fn on_completed(&mut self, net: &mut Net<'_>, slot: usize, now: Time) {
+        let spec = self.flows[slot].spec;
+        if !self.classes[usize::from(spec.class)].0.reactive {
+            return;
+        }
+        let delivered =
+            Delivered { id: spec.id, class: spec.class, src: spec.src, dst: spec.dst, now };
+        let Some(next) = self.workload.on_delivered(&delivered) else { return };
+        if next.src != spec.dst {
+            let text = format!("flow {} answers flow {} from another host", next.id, spec.id);
+            self.error.get_or_insert(SimError::Spec(text));
+        } else if next.start <= now {
+            self.start_flow(net, next, now);
+        } else {
+            self.start_later(net, next);
+        }
+    }
+
+    fn start_later(&mut self, net: &mut Net<'_>, spec: FlowSpec) {
+        let place = self.later_free.pop().unwrap_or_else(|| {
+            self.later.push(None);
+            self.later.len() as u32 - 1
+        });
+        self.later[place as usize] = Some(spec);
+        let timer =
+            Timer { time: spec.start, flow: spec.id, wake: Wake::Start, slot: place, generation: 0 };
+        self.push_timer(net, spec.src, timer);
+    }
+
+    #[cold]
+    fn trace_rate(&mut self, slot: usize, now: Time) {
+        let flow = &mut self.flows[slot];
+        flow.trace_at = now + self.rate_interval;
+        let Some(sender) = &self.senders[slot] else { return };
+        let allowance = sender.allowance();
+        let srtt = sender.rtt.srtt().ps().max(1);
+        let by_window = u128::from(allowance.window) * 8_000_000_000_000 / u128::from(srtt);
+        let rate = allowance.rate.unwrap_or(Rate::from_bps(by_window.min(u64::MAX.into()) as u64));
+        self.outbox.at = now;
+        self.outbox.rates.push(RateSample {
+            time: now,
+            flow: flow.spec.id,
+            cwnd: allowance.window,
+            ssthresh: sender.law.ssthresh(),
+            rate,
+            rtt: sender.rtt.latest,
+            in_flight: sender.in_flight(),
+            acked: sender.acked_bytes(),
+        });
+    }
+
+    #[inline(always)]
+    fn finish_if_done(&mut self, slot: usize, delivered_at: Option<Time>, now: Time) {
+        if self.senders[slot].as_ref().is_some_and(Sender::done) {
+            self.finish(slot, delivered_at, now);
+        }
+    }
+
+    fn finish(&mut self, slot: usize, delivered_at: Option<Time>, now: Time) {
+        let flow = &mut self.flows[slot];
+        let Some(sender) = self.senders[slot].take() else { return };
+        let stopped = flow.spec.stop != Time::NEVER && delivered_at.is_none();
+        let fct = delivered_at.map(|at| at - flow.spec.start);
+        if fct.is_none() && !stopped {
+            let text = format!("flow {} ended without its delivery time", flow.spec.id);
+            self.error.get_or_insert(SimError::Invariant(text));
+        }
+        if fct.is_some_and(|fct| fct < flow.ideal) {
+            let text = format!(
+                "flow {} took {}, less than {} on an empty network",
+                flow.spec.id,
+                fct.unwrap_or_default(),
+                flow.ideal
+            );
+            self.error.get_or_insert(SimError::Invariant(text));
+        }
+        flow.active = false;
+        let record = record_of(flow, &sender, fct);
+        self.outbox.at = now;
+        self.outbox.flows.push(record);
+        self.boards[slot] = sender.board;
+        self.boards[slot].release();
+        self.free.push_back(slot as u32);
+        self.tally.flows_finished += 1;
+    }
+
+    /// Records of the flows that have not ended, by id.
+    pub(crate) fn unfinished(&self) -> Vec<FlowRecord> {
+        let both = self.flows.iter().zip(&self.senders);
+        let mut records: Vec<FlowRecord> =
+            both.filter_map(|(f, s)| s.as_ref().map(|s| record_of(f, s, None))).collect();
+        records.sort_unstable_by_key(|r| r.id);
+        records
+    }
+
+    /// Recounts every scoreboard; the id of a flow whose counts are off.
+    pub(crate) fn inconsistent_flow(&self) -> Option<u64> {
+        let off = |(_, s): &(&Flow, &Option<Sender>)| {
+            s.as_ref().is_some_and(|s| !s.board.consistent())
+        };
+        self.flows.iter().zip(&self.senders).find(off).map(|(f, _)| f.spec.id)
+    }
+}
+
+fn record_of(flow: &Flow, sender: &Sender, fct: Option<Time>) -> FlowRecord {
+    let counters = sender.counters;
+    FlowRecord {
+        id: flow.spec.id,
+        class: flow.spec.class,
+        src: flow.spec.src,
+        dst: flow.spec.dst,
+        size: flow.spec.size,
+        start: flow.spec.start,
+        fct,
+        ideal_fct: flow.ideal,
+        acked_bytes: sender.acked_bytes(),
+        sent_bytes: counters.sent_bytes,
+        retransmitted_bytes: counters.resent_bytes,
+        timeouts: counters.timeouts,
+        fast_recoveries: counters.recoveries,
+        acks: counters.acks,
+        marked_acks: counters.marked_acks,
+    }
+}
+
+/// A host's NIC, as one flow's sender uses it.
+struct HostWire<'a> {
+    fabric: &'a mut Fabric,
+    tally: &'a mut Tally,
+    port: usize,
+    now: Time,
+    full: u16,
+    mss: u32,
+    framing: crate::spec::Framing,
+    /// A packet of the flow, to be filled in.
+    blank: Packet,
+}
+
+impl Outgoing for HostWire<'_> {
+    #[inline(always)]
+    fn segment(&mut self, segment: SegmentOut) {
+        let wire = if segment.payload == self.mss {
+            self.full
+        } else {
+            self.framing.wire_bytes(segment.payload + IP_TCP_HEADERS)
+        };
+        let flags =
+            self.blank.flags.with(Flags::LAST, segment.last).with(Flags::CWR, segment.cwr);
+        let packet = Packet { seq: segment.seq, wire, flags, ..self.blank };
+        self.tally.sent_data_packets += 1;
+        inject(self.tally, self.fabric, self.port, packet, None, self.now);
+    }
+
+    fn syn(&mut self) {
+        let flags = Flags::new(Kind::Syn, self.blank.flags.priority());
+        let packet = Packet { flags, ..self.blank };
+        inject(self.tally, self.fabric, self.port, packet, None, self.now);
+    }
+}
+
+/// Hands a packet to a host's NIC, counted.
+#[inline(always)]
+fn inject(
+    tally: &mut Tally,
+    fabric: &mut Fabric,
+    port: usize,
+    packet: Packet,
+    extra: Option<&Extra>,
+    now: Time,
+) {
+    tally.sent_packets += 1;
+    tally.sent_fingerprint = tally.sent_fingerprint.wrapping_add(fingerprint(&packet));
+    fabric.offer(port, packet, extra, 0, now);
+}

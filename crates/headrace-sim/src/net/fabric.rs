@@ -1,0 +1,330 @@
+//! The links and switches' buffers: what a packet meets between two nodes.
+
+use headrace_cc::units::Time;
+
+use super::packet::{Extra, Flags, Packet};
+use super::port::Port;
+use crate::engine::pending::Pending;
+use crate::record::DropReason;
+use crate::switch::buffer::{Pool, PortView};
+use crate::switch::scheduled::{Sending, Waiting};
+
+/// Every port with the wire behind it, every pool, and the pending events.
+///
+/// Port `p`'s arrivals are source `p` of [`Pending`]; a scheduled port's end of transmission is
+/// source `done_source[p]`.
+pub(crate) struct Fabric {
+    pub(crate) ports: Vec<Port>,
+    /// Pool 0 stands for none.
+    pub(crate) pools: Vec<Pool>,
+    pub(crate) pending: Pending,
+    /// Bytes of a packet on the wire that no buffer holds.
+    pub(crate) unbuffered: u16,
+    pub(crate) done_source: Vec<u32>,
+    pub(crate) drops: Drops,
+}
+
+/// Packets that were not delivered, by reason.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Drops {
+    pub(crate) packets: [u64; 5],
+    pub(crate) bytes: [u64; 5],
+    /// Sum of the dropped packets' fingerprints (see `engine::conservation`).
+    pub(crate) fingerprint: u64,
+}
+
+impl Drops {
+    fn count(&mut self, reason: DropReason, packet: &Packet, frame: u64) {
+        self.packets[reason as usize] += 1;
+        self.bytes[reason as usize] += frame;
+        self.fingerprint = self.fingerprint.wrapping_add(fingerprint(packet));
+    }
+}
+
+/// What a packet adds to the conservation sums: distinct for each flow and size, and not changed on
+/// the way.
+#[inline(always)]
+pub(crate) fn fingerprint(packet: &Packet) -> u64 {
+    u64::from(packet.hash).wrapping_mul(u64::from(packet.wire))
+}
+
+impl Fabric {
+    /// Hands `packet` to port `id`, which queues or drops it. `extra` goes with it if its flags say.
+    #[inline(always)]
+    pub(crate) fn offer(
+        &mut self,
+        id: usize,
+        packet: Packet,
+        extra: Option<&Extra>,
+        ingress: u16,
+        now: Time,
+    ) -> bool {
+        if self.ports[id].scheduled.is_some() {
+            return self.offer_scheduled(id, packet, extra, ingress, now);
+        }
+        if self.ports[id].next_done < now {
+            self.settle(id, now);
+        }
+        self.offer_fifo(id, packet, extra, ingress, now)
+    }
+
+    #[inline(always)]
+    fn offer_fifo(
+        &mut self,
+        id: usize,
+        mut packet: Packet,
+        extra: Option<&Extra>,
+        ingress: u16,
+        now: Time,
+    ) -> bool {
+        let frame = u64::from(packet.wire - self.unbuffered);
+        let pool_id = self.ports[id].queue.pool as usize;
+        let admitted = match self.ports[id].queue.admit(&self.pools[pool_id], frame) {
+            Ok(shared) => Ok(shared),
+            Err(_) => self.admit_exactly(id, frame, now),
+        };
+        let shared = match admitted {
+            Ok(shared) => shared,
+            Err(reason) => {
+                self.drop_at_port(id, reason, &packet, frame);
+                return false;
+            }
+        };
+        let pool = &self.pools[pool_id];
+        if shared && pool.used + frame > pool.quiet {
+            self.settle_pool(pool_id, now);
+        }
+        let port = &mut self.ports[id];
+        let pool = &mut self.pools[pool_id];
+        port.queue.add(pool, frame, shared);
+        port.peak_bytes = port.peak_bytes.max(port.queue.bytes);
+        packet.flags = packet.flags.assign(Flags::SHARED, shared);
+        let view = PortView {
+            now,
+            tx_bytes: port.joined_frame_bytes + frame - port.queue.bytes,
+            rate: port.rate,
+            ingress,
+            size: frame as u32,
+        };
+        let starts_now = port.unsettled == 0;
+        if port.queue.loud(pool) {
+            if port.queue.watches_arrivals() {
+                port.queue.on_arrival(pool, &view, &mut packet);
+            }
+            if starts_now {
+                port.queue.on_departure(pool, &view, &mut packet);
+            }
+        }
+        let done = port.busy_until.max(now) + port.serialization(packet.wire);
+        port.busy_until = done;
+        packet.arrival = done + port.delay;
+        if starts_now {
+            port.next_done = done;
+        }
+        port.unsettled += 1;
+        port.joined_packets += 1;
+        port.joined_wire_bytes += u64::from(packet.wire);
+        port.joined_frame_bytes += frame;
+        if packet.flags.has(Flags::EXTRA) {
+            port.extras.push_back(*extra.expect("a packet flagged with an extra brings it"));
+        }
+        port.wire.push(packet);
+        if port.wire.len() == 1 {
+            self.pending.set(id, packet.arrival);
+        }
+        true
+    }
+
+    /// Admission with the pool brought up to date, after it was refused on a count that may have
+    /// been too high.
+    #[cold]
+    #[inline(never)]
+    fn admit_exactly(&mut self, id: usize, frame: u64, now: Time) -> Result<bool, DropReason> {
+        let pool_id = self.ports[id].queue.pool as usize;
+        self.settle_pool(pool_id, now);
+        self.ports[id].queue.admit(&self.pools[pool_id], frame)
+    }
+
+    /// Brings FIFO port `id` up to date: every transmission that ended before `before`. Where a
+    /// congestion point may be looking at the pool, all its ports go together, in order of time.
+    #[inline(never)]
+    pub(crate) fn settle(&mut self, id: usize, before: Time) {
+        let pool_id = self.ports[id].queue.pool as usize;
+        let pool = &mut self.pools[pool_id];
+        if pool.used > pool.quiet {
+            return self.settle_pool(pool_id, before);
+        }
+        let port = &mut self.ports[id];
+        while port.next_done < before {
+            finish_transmission(port, pool, self.unbuffered);
+        }
+    }
+
+    /// Brings all ports of a pool up to date, in order of (time, port).
+    #[inline(never)]
+    pub(crate) fn settle_pool(&mut self, pool_id: usize, before: Time) {
+        let pool = &mut self.pools[pool_id];
+        let members = std::mem::take(&mut pool.ports);
+        loop {
+            let next = members.iter().map(|&p| (self.ports[p as usize].next_done, p));
+            let Some((done, first)) = next.min_by_key(|&(done, _)| done) else { break };
+            if done >= before {
+                break;
+            }
+            finish_transmission(&mut self.ports[first as usize], pool, self.unbuffered);
+        }
+        pool.ports = members;
+    }
+
+    /// Brings every FIFO port up to date.
+    pub(crate) fn settle_all(&mut self, before: Time) {
+        for pool in 1..self.pools.len() {
+            self.settle_pool(pool, before);
+        }
+        for id in 0..self.ports.len() {
+            if self.ports[id].scheduled.is_none() {
+                self.settle(id, before);
+            }
+        }
+    }
+
+    /// Takes the packet that arrives now off port `id`'s wire; `None` if it was lost on the way.
+    #[inline(always)]
+    pub(crate) fn take_arrival(&mut self, id: usize, now: Time) -> Option<(Packet, Option<Extra>)> {
+        if self.ports[id].unsettled == self.ports[id].wire.len() {
+            self.settle(id, now);
+        }
+        let port = &mut self.ports[id];
+        let packet = port.wire.pop();
+        debug_assert_eq!(packet.arrival, now);
+        port.crossed_packets += 1;
+        self.pending.set(id, port.next_arrival());
+        let extra = if packet.flags.has(Flags::EXTRA) { port.extras.pop_front() } else { None };
+        if let Some(loss) = &mut port.loss
+            && loss.strikes()
+        {
+            let frame = u64::from(packet.wire - self.unbuffered);
+            self.drops.count(DropReason::LinkLoss, &packet, frame);
+            return None;
+        }
+        Some((packet, extra))
+    }
+
+    #[cold]
+    fn drop_at_port(&mut self, id: usize, reason: DropReason, packet: &Packet, frame: u64) {
+        self.ports[id].drops += 1;
+        self.drops.count(reason, packet, frame);
+    }
+
+    fn offer_scheduled(
+        &mut self,
+        id: usize,
+        mut packet: Packet,
+        extra: Option<&Extra>,
+        ingress: u16,
+        now: Time,
+    ) -> bool {
+        let frame = u64::from(packet.wire - self.unbuffered);
+        let port = &mut self.ports[id];
+        let scheduled = port.scheduled.as_mut().expect("asked only of a scheduled port");
+        let queued_before = scheduled.bytes();
+        let queue_id = scheduled.queue_of(packet.flags.priority());
+        let queue = &mut scheduled.queues[queue_id];
+        let pool = &mut self.pools[queue.buffer.pool as usize];
+        let shared = match queue.buffer.admit(pool, frame) {
+            Ok(shared) => shared,
+            Err(reason) => {
+                self.drop_at_port(id, reason, &packet, frame);
+                return false;
+            }
+        };
+        queue.buffer.add(pool, frame, shared);
+        packet.flags = packet.flags.assign(Flags::SHARED, shared);
+        port.joined_packets += 1;
+        port.joined_wire_bytes += u64::from(packet.wire);
+        port.joined_frame_bytes += frame;
+        port.peak_bytes = port.peak_bytes.max(queued_before + frame);
+        if queue.buffer.watches_arrivals() && queue.buffer.loud(pool) {
+            let tx_bytes = port.joined_frame_bytes - queued_before - frame;
+            let view = PortView { now, tx_bytes, rate: port.rate, ingress, size: frame as u32 };
+            queue.buffer.on_arrival(pool, &view, &mut packet);
+        }
+        if packet.flags.has(Flags::EXTRA) {
+            queue.extras.push_back(*extra.expect("a packet flagged with an extra brings it"));
+        }
+        queue.waiting.push(Waiting { packet, ingress });
+        if scheduled.sending.is_none() {
+            self.start_transmission(id, now);
+        }
+        true
+    }
+
+    /// A scheduled port's transmission has ended: frees its buffer and starts the next.
+    pub(crate) fn transmission_done(&mut self, id: usize, now: Time) {
+        let scheduled = self.ports[id].scheduled.as_mut().expect("asked only of a scheduled port");
+        let sent = scheduled.sending.take().expect("a transmission ends only after it started");
+        let buffer = &mut scheduled.queues[sent.queue].buffer;
+        buffer.remove(&mut self.pools[buffer.pool as usize], sent.frame, sent.shared);
+        self.start_transmission(id, now);
+    }
+
+    fn start_transmission(&mut self, id: usize, now: Time) {
+        let source = self.done_source[id] as usize;
+        let port = &mut self.ports[id];
+        let scheduled = port.scheduled.as_mut().expect("asked only of a scheduled port");
+        let Some(queue_id) = scheduled.next() else {
+            self.pending.set(source, Time::NEVER);
+            return;
+        };
+        let tx_bytes = port.joined_frame_bytes - scheduled.bytes();
+        let queue = &mut scheduled.queues[queue_id];
+        let Waiting { mut packet, ingress } = queue.waiting.pop();
+        let frame = u64::from(packet.wire - self.unbuffered);
+        let pool = &self.pools[queue.buffer.pool as usize];
+        if queue.buffer.loud(pool) {
+            let view = PortView { now, tx_bytes, rate: port.rate, ingress, size: frame as u32 };
+            queue.buffer.on_departure(pool, &view, &mut packet);
+        }
+        if packet.flags.has(Flags::EXTRA) {
+            port.extras.extend(queue.extras.pop_front());
+        }
+        let shared = packet.flags.has(Flags::SHARED);
+        scheduled.sending = Some(Sending { queue: queue_id, frame, shared });
+        let done = now + port.serialization(packet.wire);
+        packet.arrival = done + port.delay;
+        port.wire.push(packet);
+        self.pending.set(source, done);
+        if self.ports[id].wire.len() == 1 {
+            self.pending.set(id, packet.arrival);
+        }
+    }
+}
+
+/// A FIFO port's first unsettled transmission has ended: frees its buffer, and asks the congestion
+/// points about the next packet, whose transmission starts at that moment.
+#[inline(always)]
+fn finish_transmission(port: &mut Port, pool: &mut Pool, unbuffered: u16) {
+    let at = port.wire.len() - port.unsettled;
+    let gone = port.wire.get(at);
+    let frame = u64::from(gone.wire - unbuffered);
+    port.queue.remove(pool, frame, gone.flags.has(Flags::SHARED));
+    port.unsettled -= 1;
+    if port.unsettled == 0 {
+        port.next_done = Time::NEVER;
+        return;
+    }
+    let starts = port.next_done;
+    let delay = port.delay;
+    let next = port.wire.get_mut(at + 1);
+    port.next_done = next.arrival - delay;
+    if port.queue.loud(pool) {
+        let view = PortView {
+            now: starts,
+            tx_bytes: port.joined_frame_bytes - port.queue.bytes,
+            rate: port.rate,
+            ingress: 0,
+            size: u32::from(next.wire - unbuffered),
+        };
+        port.queue.on_departure(pool, &view, next);
+    }
+}

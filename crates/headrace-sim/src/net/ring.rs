@@ -1,0 +1,117 @@
+//! A growable FIFO whose entries can be reached by position.
+
+/// A FIFO in a power-of-two buffer. It allocates only when it grows.
+#[derive(Clone, Debug)]
+pub(crate) struct Ring<T> {
+    slots: Vec<T>,
+    head: usize,
+    len: usize,
+    /// What a new slot holds.
+    blank: T,
+}
+
+impl<T: Copy> Ring<T> {
+    pub(crate) fn new(blank: T) -> Self {
+        Ring { slots: Vec::new(), head: 0, len: 0, blank }
+    }
+
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Entries that fit without growing.
+    pub(crate) fn capacity(&self) -> usize {
+        self.slots.len()
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    #[inline(always)]
+    fn at(&self, position: usize) -> usize {
+        (self.head + position) & (self.slots.len() - 1)
+    }
+
+    /// The entry at `position` from the front. Panics if the ring has never held one.
+    #[inline(always)]
+    pub(crate) fn get(&self, position: usize) -> &T {
+        debug_assert!(position < self.len);
+        let at = self.at(position);
+        &self.slots[at]
+    }
+
+    #[inline(always)]
+    pub(crate) fn get_mut(&mut self, position: usize) -> &mut T {
+        debug_assert!(position < self.len);
+        let at = self.at(position);
+        &mut self.slots[at]
+    }
+
+    #[inline(always)]
+    pub(crate) fn push(&mut self, value: T) {
+        if self.len == self.slots.len() {
+            self.grow();
+        }
+        let at = self.at(self.len);
+        self.slots[at] = value;
+        self.len += 1;
+    }
+
+    /// Removes and returns the front. The ring must not be empty.
+    #[inline(always)]
+    pub(crate) fn pop(&mut self) -> T {
+        debug_assert!(self.len > 0);
+        let value = self.slots[self.head];
+        self.head = (self.head + 1) & (self.slots.len() - 1);
+        self.len -= 1;
+        value
+    }
+
+    /// Forgets the entries, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.head = 0;
+        self.len = 0;
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.len).map(|i| self.get(i))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.slots.rotate_left(self.head);
+        self.head = 0;
+        let doubled = (2 * self.slots.len()).max(8);
+        self.slots.resize(doubled, self.blank);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn it_is_a_fifo_across_growth() {
+        let mut ring = Ring::new(0u32);
+        let mut model = VecDeque::new();
+        for step in 0..10_000u32 {
+            if step % 3 == 2 || step % 7 == 6 {
+                assert_eq!(model.pop_front(), (!ring.is_empty()).then(|| ring.pop()));
+            } else {
+                ring.push(step);
+                model.push_back(step);
+            }
+            assert!(ring.iter().eq(model.iter()));
+            if step % 64 != 0 && ring.len() > 20 {
+                assert_eq!(ring.get(17), &model[17]);
+                ring.clear();
+                model.clear();
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The MMU's accounting (BCC 2.1): a queue's private buffer first, then its shared pool under the
+//! dynamic threshold.
+
+use headrace_cc::switch::{CongestionPoint, Point, QueueView};
+use headrace_cc::units::{Rate, Time};
+
+use crate::net::packet::{Flags, Packet};
+use crate::record::DropReason;
+use crate::rng;
+use crate::spec::QueueSpec;
+
+/// A shared pool of one MMU.
+#[derive(Clone, Debug)]
+pub(crate) struct Pool {
+    /// Its size, bytes.
+    pub(crate) capacity: u64,
+    /// Bytes in use. While ports settle lazily this may count frames that have left since: never
+    /// less than the truth, and exact after `settle_pool`.
+    pub(crate) used: u64,
+    /// While no more than this is in use, no congestion point looks at the pool.
+    pub(crate) quiet: u64,
+    /// Ports whose queues use it, in port order.
+    pub(crate) ports: Vec<u32>,
+}
+
+impl Pool {
+    /// For queues that have no pool, and for hosts.
+    pub(crate) fn none() -> Self {
+        Pool { capacity: 0, used: 0, quiet: u64::MAX, ports: Vec::new() }
+    }
+
+    pub(crate) fn new(capacity: u64) -> Self {
+        Pool { capacity, ..Pool::none() }
+    }
+}
+
+/// A queue's occupancy, its limits, and the congestion points on it.
+pub(crate) struct QueueBuffer {
+    /// Bytes held, the frame being sent included.
+    pub(crate) bytes: u64,
+    private_used: u64,
+    pub(crate) shared_used: u64,
+    private_capacity: u64,
+    limit: u64,
+    alpha_q16: u64,
+    /// Index of its pool.
+    pub(crate) pool: u32,
+    /// What a refusal by the private buffer and the pool's size is called.
+    full: DropReason,
+    /// While the queue and the pool hold no more than this, no point acts at departure.
+    quiet_queue: u64,
+    quiet_pool: u64,
+    /// Some point acts at arrival.
+    arrival_points: bool,
+    /// Frames marked.
+    pub(crate) marks: u64,
+    points: Vec<Point>,
+}
+
+/// Of a packet's port, what a congestion point may see.
+#[derive(Clone, Copy)]
+pub(crate) struct PortView {
+    pub(crate) now: Time,
+    pub(crate) tx_bytes: u64,
+    pub(crate) rate: Rate,
+    pub(crate) ingress: u16,
+    /// Frame, bytes.
+    pub(crate) size: u32,
+}
+
+impl QueueBuffer {
+    /// A switch queue named `name`, on pool `pool` (an index into all pools; 0 is no pool).
+    pub(crate) fn new(spec: &QueueSpec, pool: u32, seed: u64, name: &str) -> Self {
+        let points: Vec<Point> = (spec.markers.iter().enumerate())
+            .map(|(i, marker)| marker.start(rng::stream_seed(seed, &format!("{name}/marker{i}"))))
+            .collect();
+        let quiet = |of: fn(&Point) -> u64| points.iter().map(of).min().unwrap_or(u64::MAX);
+        QueueBuffer {
+            bytes: 0,
+            private_used: 0,
+            shared_used: 0,
+            private_capacity: spec.private_bytes,
+            limit: spec.limit_bytes.unwrap_or(u64::MAX),
+            alpha_q16: spec.alpha_q16.unwrap_or(u64::MAX),
+            pool,
+            full: DropReason::BufferFull,
+            quiet_queue: quiet(|p| p.quiet().queue_bytes),
+            quiet_pool: quiet(|p| p.quiet().pool_bytes),
+            arrival_points: points.iter().any(Point::acts_at_arrival),
+            marks: 0,
+            points,
+        }
+    }
+
+    /// A host NIC's queue: a buffer of its own, no pool, no congestion point.
+    pub(crate) fn nic(capacity: Option<u64>) -> Self {
+        QueueBuffer {
+            bytes: 0,
+            private_used: 0,
+            shared_used: 0,
+            private_capacity: capacity.unwrap_or(u64::MAX),
+            limit: u64::MAX,
+            alpha_q16: u64::MAX,
+            pool: 0,
+            full: DropReason::NicBuffer,
+            quiet_queue: u64::MAX,
+            quiet_pool: u64::MAX,
+            arrival_points: false,
+            marks: 0,
+            points: Vec::new(),
+        }
+    }
+
+    /// Whether its congestion points do nothing but mark, and have no timers: then they may be asked
+    /// later than the moment they are asked about.
+    pub(crate) fn only_marks(&self) -> bool {
+        self.points.iter().all(|p| !matches!(p, Point::Custom(_)))
+    }
+
+    /// Pool occupancy above which this queue's congestion points must see it exactly.
+    pub(crate) fn quiet_pool(&self) -> u64 {
+        self.quiet_pool
+    }
+
+    /// Whether a point on this queue acts on packets that arrive.
+    #[inline(always)]
+    pub(crate) fn watches_arrivals(&self) -> bool {
+        self.arrival_points
+    }
+
+    /// Whether a frame of `size` is admitted: `Ok(true)` to the pool, `Ok(false)` to the private
+    /// buffer. A frame admitted at too high a count of `pool.used` is admitted at the true one.
+    #[inline(always)]
+    pub(crate) fn admit(&self, pool: &Pool, size: u64) -> Result<bool, DropReason> {
+        if self.bytes + size > self.limit {
+            return Err(DropReason::QueueLimit);
+        }
+        if self.private_used + size <= self.private_capacity {
+            return Ok(false);
+        }
+        if pool.used + size > pool.capacity {
+            return Err(self.full);
+        }
+        let free = pool.capacity - pool.used;
+        if self.alpha_q16 != u64::MAX && self.shared_used << 16 >= self.alpha_q16 * free {
+            return Err(DropReason::DynamicThreshold);
+        }
+        Ok(true)
+    }
+
+    /// Counts an admitted frame.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, pool: &mut Pool, size: u64, shared: bool) {
+        let in_pool = if shared { size } else { 0 };
+        self.bytes += size;
+        self.shared_used += in_pool;
+        self.private_used += size - in_pool;
+        pool.used += in_pool;
+    }
+
+    /// Takes a frame that has left out of the count.
+    #[inline(always)]
+    pub(crate) fn remove(&mut self, pool: &mut Pool, size: u64, shared: bool) {
+        let in_pool = if shared { size } else { 0 };
+        self.bytes -= size;
+        self.shared_used -= in_pool;
+        self.private_used -= size - in_pool;
+        pool.used -= in_pool;
+    }
+
+    /// Whether the congestion points must be asked at a departure.
+    #[inline(always)]
+    pub(crate) fn loud(&self, pool: &Pool) -> bool {
+        self.bytes > self.quiet_queue || pool.used > self.quiet_pool
+    }
+
+    /// Asks every congestion point about a packet whose transmission starts.
+    #[inline(never)]
+    pub(crate) fn on_departure(&mut self, pool: &Pool, port: &PortView, packet: &mut Packet) {
+        self.ask(pool, port, packet, Point::on_departure);
+    }
+
+    /// Asks every congestion point about a packet that was admitted and counted.
+    #[inline(never)]
+    pub(crate) fn on_arrival(&mut self, pool: &Pool, port: &PortView, packet: &mut Packet) {
+        self.ask(pool, port, packet, Point::on_arrival);
+    }
+
+    fn ask(
+        &mut self,
+        pool: &Pool,
+        port: &PortView,
+        packet: &mut Packet,
+        question: fn(&mut Point, &QueueView) -> headrace_cc::switch::Verdict,
+    ) {
+        let ect = packet.flags.has(Flags::ECT);
+        let view = QueueView {
+            now: port.now,
+            queue_bytes: self.bytes,
+            pool_bytes: pool.used,
+            tx_bytes: port.tx_bytes,
+            rate: port.rate,
+            size: port.size,
+            flow: u64::from(packet.hash),
+            ingress: port.ingress,
+            priority: packet.flags.priority(),
+            ect,
+        };
+        // Every point is asked, so that each one's state and random stream see every packet.
+        let mark = self.points.iter_mut().fold(false, |m, p| question(p, &view).mark | m);
+        if mark && ect {
+            self.marks += u64::from(!packet.flags.has(Flags::CE));
+            packet.flags = packet.flags.with(Flags::CE, true);
+        }
+    }
+
+    /// The accounting identity: what is in the queue lies either in its private buffer or the pool.
+    pub(crate) fn consistent(&self) -> bool {
+        self.bytes == self.private_used + self.shared_used
+            && self.private_used <= self.private_capacity
+    }
+}
