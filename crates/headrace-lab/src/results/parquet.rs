@@ -193,6 +193,9 @@ fn properties(table: &Table) -> WriterProperties {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::io::{Read, Seek};
+
     use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use arrow::array::Array;
     use arrow::array::AsArray;
@@ -211,24 +214,27 @@ mod tests {
         ],
     };
 
-    fn written(rows: u64) -> Vec<u8> {
-        let mut out = Vec::new();
+    fn written(rows: u64) -> (File, Vec<u8>) {
+        let mut file = tempfile::tempfile().unwrap();
         let words = ["a".to_owned(), "b".to_owned()];
-        let mut writer = TableWriter::new(&mut out, &TABLE, &[&words]).unwrap();
+        let mut writer = TableWriter::new(&file, &TABLE, &[&words]).unwrap();
         for id in 0..rows {
             let x = if id % 3 == 0 { Cell::Null } else { Cell::F64(id as f64 / 7.0) };
             writer.push(&[Cell::U64(id), x, Cell::U32((id % 2) as u32)]).unwrap();
         }
         writer.finish().unwrap();
-        out
+        let mut bytes = Vec::new();
+        file.rewind().unwrap();
+        file.read_to_end(&mut bytes).unwrap();
+        (file, bytes)
     }
 
     #[test]
     fn rows_come_back_and_equal_rows_give_equal_bytes() {
         let rows = 2 * BATCH_ROWS as u64 + 5;
-        let bytes = written(rows);
-        assert_eq!(bytes, written(rows));
-        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).unwrap();
+        let (file, bytes) = written(rows);
+        assert!(bytes == written(rows).1);
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
         let mut next = 0;
         for batch in reader.build().unwrap() {
             let batch = batch.unwrap();
@@ -249,7 +255,7 @@ mod tests {
 
     #[test]
     fn an_empty_table_is_a_valid_file() {
-        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(written(0)));
+        let reader = ParquetRecordBatchReaderBuilder::try_new(written(0).0);
         assert_eq!(reader.unwrap().metadata().file_metadata().num_rows(), 0);
     }
 

@@ -8,8 +8,9 @@ use crate::host::transport::Transport;
 use crate::net::fabric::{Drops, Fabric};
 use crate::net::framing::IP_TCP_HEADERS;
 use crate::net::graph::Graph;
+use crate::net::packet::Extra;
 use crate::net::path::{Paths, Uplink};
-use crate::net::port::{LinkLoss, Port, Receiver, blank};
+use crate::net::port::{LinkLoss, Port, Receiver};
 use crate::net::routing::Routes;
 use crate::rng;
 use crate::spec::{NodeKind, PoolSpec, RunSpec, SwitchSpec};
@@ -95,6 +96,7 @@ pub(super) fn assemble<W: crate::workload::Workload>(
         unbuffered: network.framing.unbuffered_bytes(),
         done_source,
         drops: Drops::default(),
+        carried: Extra::default(),
     };
     let egress = |node: usize, port: usize| numbering.out[node][port];
     let paths = Paths {
@@ -108,6 +110,7 @@ pub(super) fn assemble<W: crate::workload::Workload>(
     };
     Simulation {
         transport: Transport::new(spec, graph.hosts.len(), sources.timers, workload),
+        receivers: fabric.ports.iter().map(|p| p.receiver).collect(),
         fabric,
         paths,
         coming: None,
@@ -187,11 +190,11 @@ fn port_of(
             } else {
                 let quantum = u64::from(network.framing.wire_bytes(network.mtu));
                 let order = switch.queue_of_priority;
-                let scheduled =
-                    Scheduled::new(buffers, order, switch.scheduler, quantum, blank());
+                let scheduled = Scheduled::new(buffers, order, switch.scheduler, quantum);
                 let unused = QueueBuffer::nic(Some(0));
                 let mut port = Port::new(link.rate, link.delay, receiver, unused);
                 port.scheduled = Some(Box::new(scheduled));
+                port.has_scheduler = true;
                 port
             }
         }
@@ -199,6 +202,7 @@ fn port_of(
     if link.loss > 0.0 {
         let rng = rng::stream(spec.seed, &format!("{name}/loss"));
         made.loss = Some(Box::new(LinkLoss::new(link.loss, rng)));
+        made.has_loss = true;
     }
     made
 }

@@ -25,7 +25,7 @@ impl<W: Workload> Simulation<W> {
                 tally.sent_packets, tally.delivered_packets
             ));
         }
-        let on_the_way = ports.iter().flat_map(Port::packets).map(fingerprint);
+        let on_the_way = ports.iter().flat_map(Port::packets).map(|&p| fingerprint(p));
         let on_the_way = on_the_way.fold(0, u64::wrapping_add);
         let accounted = tally.delivered_fingerprint.wrapping_add(drops.fingerprint);
         if tally.sent_fingerprint != accounted.wrapping_add(on_the_way) {
@@ -87,7 +87,7 @@ fn check_port(port: &Port, name: &str, unbuffered: u16) -> Result<(), SimError> 
     let frame = |wire: u16| u64::from(wire - unbuffered);
     match &port.scheduled {
         None => {
-            let held = (port.wire.len() - port.unsettled..port.wire.len())
+            let held = (port.wire.len() - port.unsettled as usize..port.wire.len())
                 .map(|i| port.wire.get(i))
                 .map(|p| (frame(p.wire), p.flags.has(Flags::SHARED)));
             check_queue(&port.queue, held, name)

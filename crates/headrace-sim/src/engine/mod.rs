@@ -43,6 +43,8 @@ pub struct Simulation<W> {
     pub(crate) fabric: Fabric,
     pub(crate) paths: Paths,
     pub(crate) transport: Transport<W>,
+    /// Who is at the end of each directed link: a copy that fits in the cache.
+    receivers: Vec<Receiver>,
     sources: Sources,
     /// The next flow of the workload.
     coming: Option<FlowSpec>,
@@ -166,16 +168,16 @@ impl<W: Workload> Simulation<W> {
     #[inline(always)]
     fn arrive(&mut self, id: usize, now: Time) {
         self.packet_hops += 1;
-        let Some((packet, extra)) = self.fabric.take_arrival(id, now) else { return };
-        match self.fabric.ports[id].receiver {
+        let Some(packet) = self.fabric.take_arrival(id, now) else { return };
+        match self.receivers[id] {
             Receiver::Switch { switch, ingress } => {
                 let dst = usize::from(packet.dst);
                 let out = self.paths.routes.next_hop(switch as usize, dst, packet.hash);
-                self.fabric.offer(out, packet, extra.as_ref(), ingress, now);
+                self.fabric.offer(out, packet, ingress, now);
             }
             Receiver::Host(_) => {
                 let mut net = Net { fabric: &mut self.fabric, paths: &self.paths };
-                self.transport.on_packet(&mut net, &packet, extra.as_ref(), now);
+                self.transport.on_packet(&mut net, packet, now);
             }
         }
     }
@@ -290,16 +292,18 @@ impl<W: Workload> Simulation<W> {
             dropped_bytes: self.fabric.drops.bytes,
             marks: ports.iter().map(|p| p.marks()).sum(),
             goodput_bytes: tally.goodput_bytes,
-            links: self.canonical.iter().map(|&id| link_totals(&ports[id as usize])).collect(),
+            links: (self.canonical.iter())
+                .map(|&id| link_totals(&ports[id as usize], self.fabric.unbuffered.into()))
+                .collect(),
         })
     }
 }
 
-fn link_totals(port: &crate::net::port::Port) -> LinkTotals {
+fn link_totals(port: &crate::net::port::Port, unbuffered: u64) -> LinkTotals {
     let (packets, wire_bytes) = port.queued_wire();
     LinkTotals {
         tx_packets: port.joined_packets - packets,
-        wire_bytes: port.joined_wire_bytes - wire_bytes,
+        wire_bytes: port.joined_frame_bytes + port.joined_packets * unbuffered - wire_bytes,
         drops: port.drops,
         marks: port.marks(),
         peak_queue_bytes: port.peak_bytes,

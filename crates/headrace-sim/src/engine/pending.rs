@@ -10,25 +10,29 @@ use headrace_cc::units::Time;
 /// The earliest event of each source.
 pub(crate) struct Pending {
     /// `tree[1]` is the root; the leaf of source `s` is `tree[leaves + s]`.
-    tree: Vec<u64>,
-    leaves: usize,
-    bits: u32,
+    tree: Box<[u64]>,
+    /// The leaves are a power of two: 2^levels.
+    levels: u32,
     horizon: Time,
 }
 
 /// Leaf of a source that has nothing pending.
 const IDLE: u64 = u64::MAX;
 
+/// Most levels of the tree: a million sources.
+const MAX_LEVELS: u32 = 20;
+
 impl Pending {
-    /// For sources `0..count`, all idle.
+    /// For sources `0..count`, all idle. Panics for more than 2^20 sources.
     pub(crate) fn new(count: usize) -> Self {
-        let leaves = count.max(2);
-        let bits = usize::BITS - leaves.leading_zeros();
-        let horizon = Time::from_ps((IDLE >> bits) - 1);
-        Pending { tree: vec![IDLE; 2 * leaves], leaves, bits, horizon }
+        let leaves = count.next_power_of_two().max(2);
+        let levels = leaves.trailing_zeros();
+        assert!(levels <= MAX_LEVELS, "{count} event sources; at most 2^{MAX_LEVELS}");
+        let horizon = Time::from_ps((IDLE >> levels) - 1);
+        Pending { tree: vec![IDLE; 2 * leaves].into_boxed_slice(), levels, horizon }
     }
 
-    /// The latest time that can be pending: 213 days over (twice the number of sources).
+    /// The latest time that can be pending: 213 days over the number of sources.
     pub(crate) fn horizon(&self) -> Time {
         self.horizon
     }
@@ -40,22 +44,38 @@ impl Pending {
         if key == IDLE {
             return None;
         }
-        Some((Time::from_ps(key >> self.bits), (key & ((1 << self.bits) - 1)) as usize))
+        Some((Time::from_ps(key >> self.levels), (key & ((1 << self.levels) - 1)) as usize))
     }
 
     /// Sets the time of `source`'s event; [`Time::NEVER`], or any past the horizon, for none.
     #[inline(always)]
     pub(crate) fn set(&mut self, source: usize, time: Time) {
-        let key = if time > self.horizon { IDLE } else { (time.ps() << self.bits) | source as u64 };
-        let mut i = self.leaves + source;
-        let tree = &mut self.tree[..];
-        let mut smallest = key;
-        tree[i] = key;
-        while i > 1 {
-            smallest = smallest.min(tree[i ^ 1]);
-            i >>= 1;
-            tree[i] = smallest;
+        let busy = time.ps() << self.levels | source as u64;
+        let key = if time > self.horizon { IDLE } else { busy };
+        macro_rules! by_levels {
+            ($($levels:literal)+) => {
+                match self.levels {
+                    $($levels => replay::<{ 2 << $levels }>(&mut self.tree, $levels, source, key),)+
+                    _ => unreachable!("the number of levels is checked when the tree is made"),
+                }
+            };
         }
+        by_levels!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20);
+    }
+}
+
+/// Writes a leaf and plays its matches up to the root. The tree's length `N` is a constant, so that
+/// the walk is unrolled and no index is checked.
+#[inline(always)]
+fn replay<const N: usize>(tree: &mut [u64], levels: u32, source: usize, key: u64) {
+    let tree: &mut [u64; N] = tree.try_into().expect("the tree has the length of its levels");
+    let mut i = (N / 2 + source) % N;
+    let mut smallest = key;
+    tree[i] = key;
+    for _ in 0..levels {
+        smallest = smallest.min(tree[i ^ 1]);
+        i /= 2;
+        tree[i] = smallest;
     }
 }
 

@@ -74,7 +74,7 @@ impl Receiver {
     #[inline(always)]
     pub(crate) fn on_data(
         &mut self,
-        packet: &Packet,
+        packet: Packet,
         now: Time,
         tcp: &TcpSpec,
         ecn: Ecn,
@@ -116,17 +116,19 @@ impl Receiver {
         AckOut { ack: self.next, seq: self.held_seq, ece: self.echo }
     }
 
-    /// What goes with an acknowledgement sent now: SACK blocks, and when the flow was complete.
+    /// An acknowledgement sent now has more to say than fits in it.
     #[inline(always)]
-    pub(crate) fn extra(&self) -> Option<Extra> {
-        if self.beyond.is_empty() && self.delivered_at.is_none() {
-            return None;
-        }
+    pub(crate) fn has_extra(&self) -> bool {
+        !self.beyond.is_empty() || self.delivered_at.is_some()
+    }
+
+    /// SACK blocks, and when the flow was complete.
+    pub(crate) fn extra(&self) -> Extra {
         let mut extra = Extra { delivered_at: self.delivered_at, ..Extra::default() };
         for (block, range) in extra.sack.iter_mut().zip(&self.beyond) {
             *block = *range;
         }
-        Some(extra)
+        extra
     }
 
     /// Counts segment `seq` in; false if it was there.
@@ -171,11 +173,10 @@ impl Receiver {
 mod tests {
     use super::*;
     use crate::net::packet::Kind;
-    use crate::net::port::blank;
 
     fn data(seq: u32, ce: bool, last: bool) -> Packet {
         let flags = Flags::new(Kind::Data, 0).with(Flags::CE, ce).with(Flags::LAST, last);
-        Packet { seq, flags, ..blank() }
+        Packet { seq, flags, ..Packet::default() }
     }
 
     fn receiver() -> Receiver {
@@ -191,8 +192,8 @@ mod tests {
         let mut r = receiver();
         let tcp = TcpSpec::default();
         let mut ack = |seq, last| {
-            let out = r.on_data(&data(seq, false, last), NOW, &tcp, Ecn::Off);
-            (out.ack.unwrap().ack, r.extra().map(|e| e.sack), out.completed)
+            let out = r.on_data(data(seq, false, last), NOW, &tcp, Ecn::Off);
+            (out.ack.unwrap().ack, r.has_extra().then(|| r.extra().sack), out.completed)
         };
         assert_eq!(ack(0, false), (1, None, false));
         assert_eq!(ack(2, false), (1, Some([(2, 3), (0, 0), (0, 0), (0, 0)]), false));
@@ -202,7 +203,7 @@ mod tests {
         assert_eq!(ack(1, false), (4, Some([(5, 6), (0, 0), (0, 0), (0, 0)]), false));
         let (next, _, completed) = ack(4, false);
         assert_eq!((next, completed), (6, true));
-        assert_eq!(r.extra().unwrap().delivered_at, Some(NOW));
+        assert_eq!(r.extra().delivered_at, Some(NOW));
     }
 
     #[test]
@@ -213,7 +214,7 @@ mod tests {
         let marks = [false, true, true, true, false, false];
         let mut echoed = Vec::new();
         for (seq, &ce) in marks.iter().enumerate() {
-            let out = r.on_data(&data(seq as u32, ce, false), NOW, &tcp, Ecn::Exact);
+            let out = r.on_data(data(seq as u32, ce, false), NOW, &tcp, Ecn::Exact);
             echoed.extend([out.first, out.ack].into_iter().flatten().map(|a| (a.ack, a.ece)));
         }
         assert_eq!(echoed, [(1, false), (3, true), (4, true), (6, false)]);
@@ -223,7 +224,7 @@ mod tests {
     fn classic_echo_latches_until_cwr() {
         let mut r = receiver();
         let tcp = TcpSpec::default();
-        let mut echo = |packet: Packet| r.on_data(&packet, NOW, &tcp, Ecn::Classic).ack.unwrap().ece;
+        let mut echo = |packet: Packet| r.on_data(packet, NOW, &tcp, Ecn::Classic).ack.unwrap().ece;
         assert!(!echo(data(0, false, false)));
         assert!(echo(data(1, true, false)));
         assert!(echo(data(2, false, false)));

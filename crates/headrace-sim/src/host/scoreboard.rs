@@ -5,7 +5,7 @@ use headrace_cc::units::Time;
 use crate::net::ring::Ring;
 
 /// A segment between the first unacknowledged and the next to send.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Segment {
     /// When it was last sent.
     sent: Time,
@@ -69,9 +69,8 @@ pub(crate) struct Scoreboard {
 
 impl Scoreboard {
     pub(crate) fn new() -> Self {
-        let blank = Segment { sent: Time::ZERO, delivered: 0, state: 0 };
         Scoreboard {
-            segments: Ring::new(blank),
+            segments: Ring::new(),
             una: 0,
             next: 0,
             pipe: 0,

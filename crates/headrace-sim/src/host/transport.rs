@@ -11,7 +11,7 @@ use super::sender::{AckIn, NewFlow, Outgoing, SegmentOut, Sender};
 use super::timers::{Timer, Timers, Wake};
 use crate::net::fabric::{Fabric, fingerprint};
 use crate::net::framing::{IP_TCP_HEADERS, sack_option};
-use crate::net::packet::{Extra, Flags, Kind, Packet};
+use crate::net::packet::{Flags, Kind, Packet};
 use crate::net::path::{Paths, transfer_time};
 use crate::net::routing::flow_hash;
 use crate::record::{FlowRecord, RateSample, SimError};
@@ -238,8 +238,7 @@ impl<W: Workload> Transport<W> {
     pub(crate) fn on_packet(
         &mut self,
         net: &mut Net<'_>,
-        packet: &Packet,
-        extra: Option<&Extra>,
+        packet: Packet,
         now: Time,
     ) {
         self.tally.delivered_packets += 1;
@@ -251,7 +250,7 @@ impl<W: Workload> Transport<W> {
         }
         match packet.flags.kind() {
             Kind::Data => self.on_data(net, packet, now),
-            Kind::Ack => self.on_ack(net, packet, extra, now),
+            Kind::Ack => self.on_ack(net, packet, now),
             Kind::Syn => self.on_syn(net, packet, now),
             Kind::SynAck => {
                 let opened = self.flows[packet.flow as usize].opened;
@@ -263,7 +262,7 @@ impl<W: Workload> Transport<W> {
     }
 
     #[inline(always)]
-    fn on_data(&mut self, net: &mut Net<'_>, packet: &Packet, now: Time) {
+    fn on_data(&mut self, net: &mut Net<'_>, packet: Packet, now: Time) {
         let slot = packet.flow as usize;
         let flow = &self.flows[slot];
         let receiver = &mut self.receivers[slot];
@@ -298,13 +297,16 @@ impl<W: Workload> Transport<W> {
     #[inline(always)]
     fn send_ack(&mut self, net: &mut Net<'_>, slot: usize, ack: AckOut, now: Time) {
         let flow = &self.flows[slot];
-        let extra = self.receivers[slot].extra();
-        let blocks =
-            extra.map_or(0, |e| e.sack.iter().filter(|(start, end)| start < end).count());
+        let (mut blocks, has_extra) = (0, self.receivers[slot].has_extra());
+        if has_extra {
+            let extra = self.receivers[slot].extra();
+            blocks = extra.sack.iter().filter(|(start, end)| start < end).count();
+            net.fabric.carried = extra;
+        }
         let priority = self.classes[usize::from(flow.spec.class)].0.priority;
         let flags = Flags::new(Kind::Ack, priority)
             .with(Flags::ECE, ack.ece)
-            .with(Flags::EXTRA, extra.is_some());
+            .with(Flags::EXTRA, has_extra);
         let packet = Packet {
             arrival: Time::ZERO,
             flow: slot as u32,
@@ -317,11 +319,11 @@ impl<W: Workload> Transport<W> {
             flags,
         };
         let port = net.paths.uplink(flow.spec.dst, flow.spec.src, flow.ack_hash);
-        inject(&mut self.tally, net.fabric, port, packet, extra.as_ref(), now);
+        inject(&mut self.tally, net.fabric, port, packet, now);
     }
 
     /// A SYN needs no state at the receiver: each is answered.
-    fn on_syn(&mut self, net: &mut Net<'_>, syn: &Packet, now: Time) {
+    fn on_syn(&mut self, net: &mut Net<'_>, syn: Packet, now: Time) {
         let flow = &self.flows[syn.flow as usize];
         let answer = Packet {
             arrival: Time::ZERO,
@@ -329,15 +331,17 @@ impl<W: Workload> Transport<W> {
             dst: flow.spec.src as u16,
             wire: self.headers.ack[0],
             flags: Flags::new(Kind::SynAck, syn.flags.priority()),
-            ..*syn
+            ..syn
         };
         let port = net.paths.uplink(flow.spec.dst, flow.spec.src, flow.ack_hash);
-        inject(&mut self.tally, net.fabric, port, answer, None, now);
+        inject(&mut self.tally, net.fabric, port, answer, now);
     }
 
     #[inline(always)]
-    fn on_ack(&mut self, net: &mut Net<'_>, packet: &Packet, extra: Option<&Extra>, now: Time) {
+    fn on_ack(&mut self, net: &mut Net<'_>, packet: Packet, now: Time) {
         let slot = packet.flow as usize;
+        let extra = if packet.flags.has(Flags::EXTRA) { Some(net.fabric.carried) } else { None };
+        let extra = extra.as_ref();
         let (ack, seq, ece) = (packet.ack, packet.seq, packet.flags.has(Flags::ECE));
         self.with_sender(net, slot, now, |sender, class, wire| {
             sender.on_ack(AckIn { now, ack, seq, ece, extra }, &class.tcp, wire);
@@ -623,13 +627,13 @@ impl Outgoing for HostWire<'_> {
             self.blank.flags.with(Flags::LAST, segment.last).with(Flags::CWR, segment.cwr);
         let packet = Packet { seq: segment.seq, wire, flags, ..self.blank };
         self.tally.sent_data_packets += 1;
-        inject(self.tally, self.fabric, self.port, packet, None, self.now);
+        inject(self.tally, self.fabric, self.port, packet, self.now);
     }
 
     fn syn(&mut self) {
         let flags = Flags::new(Kind::Syn, self.blank.flags.priority());
         let packet = Packet { flags, ..self.blank };
-        inject(self.tally, self.fabric, self.port, packet, None, self.now);
+        inject(self.tally, self.fabric, self.port, packet, self.now);
     }
 }
 
@@ -640,10 +644,9 @@ fn inject(
     fabric: &mut Fabric,
     port: usize,
     packet: Packet,
-    extra: Option<&Extra>,
     now: Time,
 ) {
     tally.sent_packets += 1;
-    tally.sent_fingerprint = tally.sent_fingerprint.wrapping_add(fingerprint(&packet));
-    fabric.offer(port, packet, extra, 0, now);
+    tally.sent_fingerprint = tally.sent_fingerprint.wrapping_add(fingerprint(packet));
+    fabric.offer(port, packet, 0, now);
 }

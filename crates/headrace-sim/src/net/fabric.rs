@@ -22,6 +22,8 @@ pub(crate) struct Fabric {
     pub(crate) unbuffered: u16,
     pub(crate) done_source: Vec<u32>,
     pub(crate) drops: Drops,
+    /// The extra of the packet at hand, where its flags say it has one.
+    pub(crate) carried: Extra,
 }
 
 /// Packets that were not delivered, by reason.
@@ -34,62 +36,56 @@ pub(crate) struct Drops {
 }
 
 impl Drops {
-    fn count(&mut self, reason: DropReason, packet: &Packet, frame: u64) {
+    fn count(&mut self, reason: DropReason, fingerprint: u64, frame: u64) {
         self.packets[reason as usize] += 1;
         self.bytes[reason as usize] += frame;
-        self.fingerprint = self.fingerprint.wrapping_add(fingerprint(packet));
+        self.fingerprint = self.fingerprint.wrapping_add(fingerprint);
     }
 }
 
 /// What a packet adds to the conservation sums: distinct for each flow and size, and not changed on
 /// the way.
 #[inline(always)]
-pub(crate) fn fingerprint(packet: &Packet) -> u64 {
+pub(crate) fn fingerprint(packet: Packet) -> u64 {
     u64::from(packet.hash).wrapping_mul(u64::from(packet.wire))
 }
 
 impl Fabric {
-    /// Hands `packet` to port `id`, which queues or drops it. `extra` goes with it if its flags say.
+    /// Hands `packet` to port `id`, which queues or drops it. Its extra, if any, is in `carried`.
     #[inline(always)]
-    pub(crate) fn offer(
-        &mut self,
-        id: usize,
-        packet: Packet,
-        extra: Option<&Extra>,
-        ingress: u16,
-        now: Time,
-    ) -> bool {
-        if self.ports[id].scheduled.is_some() {
-            return self.offer_scheduled(id, packet, extra, ingress, now);
+    pub(crate) fn offer(&mut self, id: usize, packet: Packet, ingress: u16, now: Time) {
+        if self.ports[id].has_scheduler {
+            self.offer_scheduled(id, packet, ingress, now);
+            return;
         }
         if self.ports[id].next_done < now {
             self.settle(id, now);
         }
-        self.offer_fifo(id, packet, extra, ingress, now)
-    }
-
-    #[inline(always)]
-    fn offer_fifo(
-        &mut self,
-        id: usize,
-        mut packet: Packet,
-        extra: Option<&Extra>,
-        ingress: u16,
-        now: Time,
-    ) -> bool {
         let frame = u64::from(packet.wire - self.unbuffered);
         let pool_id = self.ports[id].queue.pool as usize;
-        let admitted = match self.ports[id].queue.admit(&self.pools[pool_id], frame) {
-            Ok(shared) => Ok(shared),
-            Err(_) => self.admit_exactly(id, frame, now),
-        };
-        let shared = match admitted {
-            Ok(shared) => shared,
-            Err(reason) => {
-                self.drop_at_port(id, reason, &packet, frame);
-                return false;
-            }
-        };
+        let pool = &self.pools[pool_id];
+        let mut admitted = self.ports[id].queue.admit(pool, frame);
+        if admitted.is_err() {
+            admitted = self.admit_exactly(id, frame, now);
+        }
+        match admitted {
+            Ok(shared) => self.join_fifo(id, packet, frame, shared, ingress, now),
+            Err(reason) => self.drop_at_port(id, reason, fingerprint(packet), frame),
+        }
+    }
+
+    /// An admitted packet joins a FIFO port. When it leaves is known at once.
+    #[inline(always)]
+    fn join_fifo(
+        &mut self,
+        id: usize,
+        packet: Packet,
+        frame: u64,
+        shared: bool,
+        ingress: u16,
+        now: Time,
+    ) {
+        let pool_id = self.ports[id].queue.pool as usize;
         let pool = &self.pools[pool_id];
         if shared && pool.used + frame > pool.quiet {
             self.settle_pool(pool_id, now);
@@ -98,41 +94,33 @@ impl Fabric {
         let pool = &mut self.pools[pool_id];
         port.queue.add(pool, frame, shared);
         port.peak_bytes = port.peak_bytes.max(port.queue.bytes);
-        packet.flags = packet.flags.assign(Flags::SHARED, shared);
-        let view = PortView {
-            now,
-            tx_bytes: port.joined_frame_bytes + frame - port.queue.bytes,
-            rate: port.rate,
-            ingress,
-            size: frame as u32,
-        };
         let starts_now = port.unsettled == 0;
-        if port.queue.loud(pool) {
-            if port.queue.watches_arrivals() {
-                port.queue.on_arrival(pool, &view, &mut packet);
-            }
-            if starts_now {
-                port.queue.on_departure(pool, &view, &mut packet);
-            }
-        }
         let done = port.busy_until.max(now) + port.serialization(packet.wire);
+        let arrival = done + port.delay;
         port.busy_until = done;
-        packet.arrival = done + port.delay;
-        if starts_now {
-            port.next_done = done;
-        }
+        port.next_done = if starts_now { done } else { port.next_done };
         port.unsettled += 1;
         port.joined_packets += 1;
-        port.joined_wire_bytes += u64::from(packet.wire);
         port.joined_frame_bytes += frame;
-        if packet.flags.has(Flags::EXTRA) {
-            port.extras.push_back(*extra.expect("a packet flagged with an extra brings it"));
+        let flags = packet.flags.assign(Flags::SHARED, shared);
+        let was_empty = port.wire.is_empty();
+        let joined = port.wire.push(Packet { arrival, flags, ..packet });
+        if port.queue.loud(pool) && (starts_now || port.queue.watches_arrivals()) {
+            let tx_bytes = port.joined_frame_bytes - port.queue.bytes;
+            let view = PortView { now, tx_bytes, rate: port.rate, ingress, size: frame as u32 };
+            if port.queue.watches_arrivals() {
+                port.queue.on_arrival(pool, &view, joined);
+            }
+            if starts_now {
+                port.queue.on_departure(pool, &view, joined);
+            }
         }
-        port.wire.push(packet);
-        if port.wire.len() == 1 {
-            self.pending.set(id, packet.arrival);
+        if flags.has(Flags::EXTRA) {
+            port.extras.push_back(self.carried);
         }
-        true
+        if was_empty {
+            self.pending.set(id, arrival);
+        }
     }
 
     /// Admission with the pool brought up to date, after it was refused on a count that may have
@@ -182,7 +170,7 @@ impl Fabric {
             self.settle_pool(pool, before);
         }
         for id in 0..self.ports.len() {
-            if self.ports[id].scheduled.is_none() {
+            if !self.ports[id].has_scheduler {
                 self.settle(id, before);
             }
         }
@@ -190,8 +178,8 @@ impl Fabric {
 
     /// Takes the packet that arrives now off port `id`'s wire; `None` if it was lost on the way.
     #[inline(always)]
-    pub(crate) fn take_arrival(&mut self, id: usize, now: Time) -> Option<(Packet, Option<Extra>)> {
-        if self.ports[id].unsettled == self.ports[id].wire.len() {
+    pub(crate) fn take_arrival(&mut self, id: usize, now: Time) -> Option<Packet> {
+        if self.ports[id].unsettled as usize == self.ports[id].wire.len() {
             self.settle(id, now);
         }
         let port = &mut self.ports[id];
@@ -199,31 +187,26 @@ impl Fabric {
         debug_assert_eq!(packet.arrival, now);
         port.crossed_packets += 1;
         self.pending.set(id, port.next_arrival());
-        let extra = if packet.flags.has(Flags::EXTRA) { port.extras.pop_front() } else { None };
-        if let Some(loss) = &mut port.loss
-            && loss.strikes()
-        {
+        if packet.flags.has(Flags::EXTRA) {
+            self.carried = port.extras.pop_front().unwrap_or_default();
+        }
+        if port.has_loss && port.loss.as_mut().is_some_and(|loss| loss.strikes()) {
             let frame = u64::from(packet.wire - self.unbuffered);
-            self.drops.count(DropReason::LinkLoss, &packet, frame);
+            self.drops.count(DropReason::LinkLoss, fingerprint(packet), frame);
             return None;
         }
-        Some((packet, extra))
+        Some(packet)
     }
 
     #[cold]
-    fn drop_at_port(&mut self, id: usize, reason: DropReason, packet: &Packet, frame: u64) {
+    #[inline(never)]
+    fn drop_at_port(&mut self, id: usize, reason: DropReason, fingerprint: u64, frame: u64) {
         self.ports[id].drops += 1;
-        self.drops.count(reason, packet, frame);
+        self.drops.count(reason, fingerprint, frame);
     }
 
-    fn offer_scheduled(
-        &mut self,
-        id: usize,
-        mut packet: Packet,
-        extra: Option<&Extra>,
-        ingress: u16,
-        now: Time,
-    ) -> bool {
+    #[inline(never)]
+    fn offer_scheduled(&mut self, id: usize, packet: Packet, ingress: u16, now: Time) {
         let frame = u64::from(packet.wire - self.unbuffered);
         let port = &mut self.ports[id];
         let scheduled = port.scheduled.as_mut().expect("asked only of a scheduled port");
@@ -233,30 +216,25 @@ impl Fabric {
         let pool = &mut self.pools[queue.buffer.pool as usize];
         let shared = match queue.buffer.admit(pool, frame) {
             Ok(shared) => shared,
-            Err(reason) => {
-                self.drop_at_port(id, reason, &packet, frame);
-                return false;
-            }
+            Err(reason) => return self.drop_at_port(id, reason, fingerprint(packet), frame),
         };
         queue.buffer.add(pool, frame, shared);
-        packet.flags = packet.flags.assign(Flags::SHARED, shared);
         port.joined_packets += 1;
-        port.joined_wire_bytes += u64::from(packet.wire);
         port.joined_frame_bytes += frame;
         port.peak_bytes = port.peak_bytes.max(queued_before + frame);
+        let flags = packet.flags.assign(Flags::SHARED, shared);
+        let joined = queue.waiting.push(Waiting { packet: Packet { flags, ..packet }, ingress });
         if queue.buffer.watches_arrivals() && queue.buffer.loud(pool) {
             let tx_bytes = port.joined_frame_bytes - queued_before - frame;
             let view = PortView { now, tx_bytes, rate: port.rate, ingress, size: frame as u32 };
-            queue.buffer.on_arrival(pool, &view, &mut packet);
+            queue.buffer.on_arrival(pool, &view, &mut joined.packet);
         }
-        if packet.flags.has(Flags::EXTRA) {
-            queue.extras.push_back(*extra.expect("a packet flagged with an extra brings it"));
+        if flags.has(Flags::EXTRA) {
+            queue.extras.push_back(self.carried);
         }
-        queue.waiting.push(Waiting { packet, ingress });
         if scheduled.sending.is_none() {
             self.start_transmission(id, now);
         }
-        true
     }
 
     /// A scheduled port's transmission has ended: frees its buffer and starts the next.
@@ -304,7 +282,7 @@ impl Fabric {
 /// points about the next packet, whose transmission starts at that moment.
 #[inline(always)]
 fn finish_transmission(port: &mut Port, pool: &mut Pool, unbuffered: u16) {
-    let at = port.wire.len() - port.unsettled;
+    let at = port.wire.len() - port.unsettled as usize;
     let gone = port.wire.get(at);
     let frame = u64::from(gone.wire - unbuffered);
     port.queue.remove(pool, frame, gone.flags.has(Flags::SHARED));

@@ -3,7 +3,7 @@
 use headrace_cc::units::Time;
 
 /// A packet on a link or in a queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
 pub(crate) struct Packet {
     /// When its last bit arrives at the far end of the link it is on.
@@ -40,7 +40,7 @@ pub(crate) enum Kind {
 }
 
 /// Kind (bits 0-3), priority (bits 4-6) and single-bit marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags(u16);
 
 impl Flags {

@@ -6,7 +6,7 @@ use headrace_cc::units::{Rate, Time};
 use rand_core::RngCore;
 use rand_pcg::Pcg32;
 
-use super::packet::{Extra, Flags, Kind, Packet};
+use super::packet::{Extra, Packet};
 use super::ring::Ring;
 use crate::switch::buffer::QueueBuffer;
 use crate::switch::scheduled::Scheduled;
@@ -25,29 +25,37 @@ pub(crate) enum Receiver {
 /// A port with one FIFO queue needs no event of its own: the departure of a packet is known when it
 /// joins, so it goes straight into `wire` with its time of arrival at the far end, and the buffer is
 /// brought up to date (`Fabric::settle`) before anyone looks at it.
+///
+/// The first cache line is what an arrival at the far end touches, the first three what a packet
+/// that joins does.
+#[repr(C, align(64))]
 pub(crate) struct Port {
     /// Packets on the wire, and behind them (FIFO) those whose transmission is not over.
     pub(crate) wire: Ring<Packet>,
-    /// FIFO: how many at the back of `wire` still hold buffer.
-    pub(crate) unsettled: usize,
     /// FIFO: when the first of those leaves; [`Time::NEVER`] for none.
     pub(crate) next_done: Time,
     /// When the transmitter is free.
     pub(crate) busy_until: Time,
     /// Propagation delay.
     pub(crate) delay: Time,
-    /// Picoseconds a byte, where whole; 0 where the rate does not divide.
-    ps_per_byte: u64,
-    pub(crate) rate: Rate,
-    pub(crate) receiver: Receiver,
+    /// Packets that crossed.
+    pub(crate) crossed_packets: u64,
+    /// FIFO: how many at the back of `wire` still hold buffer.
+    pub(crate) unsettled: u32,
+    /// `scheduled` is there.
+    pub(crate) has_scheduler: bool,
+    /// `loss` is there.
+    pub(crate) has_loss: bool,
     /// FIFO: the queue. Unused where `scheduled` is there.
     pub(crate) queue: QueueBuffer,
-    /// Packets and bytes that joined.
+    /// Picoseconds a byte, where whole; 0 where the rate does not divide.
+    ps_per_byte: u64,
+    /// Packets that joined, and the bytes of their frames.
     pub(crate) joined_packets: u64,
-    pub(crate) joined_wire_bytes: u64,
     pub(crate) joined_frame_bytes: u64,
-    pub(crate) crossed_packets: u64,
     pub(crate) peak_bytes: u64,
+    pub(crate) rate: Rate,
+    pub(crate) receiver: Receiver,
     pub(crate) drops: u64,
     /// Several queues behind the transmitter, served by a scheduler.
     pub(crate) scheduled: Option<Box<Scheduled>>,
@@ -78,8 +86,10 @@ impl Port {
         const PS_BITS_PER_BYTE: u64 = 8_000_000_000_000;
         let whole = PS_BITS_PER_BYTE.is_multiple_of(rate.bps());
         Port {
-            wire: Ring::new(blank()),
+            wire: Ring::new(),
             unsettled: 0,
+            has_scheduler: false,
+            has_loss: false,
             next_done: Time::NEVER,
             busy_until: Time::ZERO,
             delay,
@@ -88,7 +98,6 @@ impl Port {
             receiver,
             queue,
             joined_packets: 0,
-            joined_wire_bytes: 0,
             joined_frame_bytes: 0,
             crossed_packets: 0,
             peak_bytes: 0,
@@ -131,7 +140,7 @@ impl Port {
         let mut count = (0, 0);
         let mut add = |wire: u64| count = (count.0 + 1, count.1 + wire);
         match &self.scheduled {
-            None => (self.wire.len() - self.unsettled..self.wire.len())
+            None => (self.wire.len() - self.unsettled as usize..self.wire.len())
                 .for_each(|i| add(u64::from(self.wire.get(i).wire))),
             Some(s) => {
                 let waiting = s.queues.iter().flat_map(|q| q.waiting.iter());
@@ -162,20 +171,5 @@ impl Port {
     pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
         let waiting = self.scheduled.iter().flat_map(|s| &s.queues);
         self.wire.iter().chain(waiting.flat_map(|q| q.waiting.iter().map(|w| &w.packet)))
-    }
-}
-
-/// What an unused slot of a ring holds.
-pub(crate) fn blank() -> Packet {
-    Packet {
-        arrival: Time::ZERO,
-        flow: 0,
-        seq: 0,
-        ack: 0,
-        hash: 0,
-        dst: 0,
-        wire: 0,
-        generation: 0,
-        flags: Flags::new(Kind::Data, 0),
     }
 }

@@ -35,6 +35,9 @@ impl Pool {
 }
 
 /// A queue's occupancy, its limits, and the congestion points on it.
+///
+/// What every packet touches comes first.
+#[repr(C)]
 pub(crate) struct QueueBuffer {
     /// Bytes held, the frame being sent included.
     pub(crate) bytes: u64,
@@ -43,13 +46,13 @@ pub(crate) struct QueueBuffer {
     private_capacity: u64,
     limit: u64,
     alpha_q16: u64,
+    /// While the queue and the pool hold no more than this, no point acts.
+    quiet_queue: u64,
+    quiet_pool: u64,
     /// Index of its pool.
     pub(crate) pool: u32,
     /// What a refusal by the private buffer and the pool's size is called.
     full: DropReason,
-    /// While the queue and the pool hold no more than this, no point acts at departure.
-    quiet_queue: u64,
-    quiet_pool: u64,
     /// Some point acts at arrival.
     arrival_points: bool,
     /// Frames marked.

@@ -6,7 +6,7 @@ use crate::net::ring::Ring;
 use crate::spec::Scheduler;
 
 /// A packet that waits, with the port by which it came in.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Waiting {
     pub(crate) packet: Packet,
     pub(crate) ingress: u16,
@@ -49,12 +49,11 @@ impl Scheduled {
         queue_of_priority: [u8; 8],
         scheduler: Scheduler,
         quantum: u64,
-        blank: Packet,
     ) -> Self {
         let mut queues: Vec<Queue> = (buffers.into_iter())
             .map(|(buffer, weight)| Queue {
                 buffer,
-                waiting: Ring::new(Waiting { packet: blank, ingress: 0 }),
+                waiting: Ring::new(),
                 extras: std::collections::VecDeque::new(),
                 weight,
                 credit: 0,

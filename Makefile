@@ -1,0 +1,47 @@
+# `make help` says what there is. Every target works on a machine with cargo, python3 and a C
+# compiler, and asks nothing.
+
+CARGO_FLAGS ?= --locked
+HEADRACE := target/release/headrace
+ROUNDS ?= 5
+BENCH_SCENARIOS ?= scenarios/bench/leaf-spine-dctcp.toml scenarios/bench/fat-tree-dctcp.toml
+DETERMINISM_SCENARIO ?= scenarios/bench/leaf-spine-dctcp.toml
+
+export CARGO_TERM_PROGRESS_WHEN := never
+export PYTHONDONTWRITEBYTECODE := 1
+
+.PHONY: help demo test lint bench bench-queues setup release
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: release ## one figure of a paper, quick size: its claims as a table, its picture as SVG
+	$(HEADRACE) reproduce bcc/fig2
+
+test: setup lint ## lints, every test, and debug against release byte by byte: what CI runs
+	cargo test $(CARGO_FLAGS) --workspace
+	python3 -m unittest discover --start-directory bench
+	cargo build $(CARGO_FLAGS) --bin headrace
+	$(MAKE) release
+	tools/determinism.sh $(DETERMINISM_SCENARIO) target/debug/headrace $(HEADRACE)
+
+lint: setup ## formatting, clippy, and the dependencies' licences and sources
+	cargo fmt --all --check
+	cargo clippy $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
+	tools/deny.sh
+
+bench: release ## packet-hops per CPU second on one core; BASE=path/to/headrace compares with it
+	python3 bench/speed.py --headrace $(HEADRACE) --rounds $(ROUNDS) $(if $(BASE),--base $(BASE)) \
+	    $(BENCH_SCENARIOS)
+
+bench-queues: ## pending-event structures compared (bench/QUEUES.md)
+	cargo build $(CARGO_FLAGS) --release --package headrace-bench-queues
+	taskset -c $$(($$(nproc) - 1)) target/release/queues
+
+setup: ## installs what is missing: rustfmt, clippy, cargo-deny (in .tools)
+	tools/setup.sh lint
+
+release:
+	tools/setup.sh build
+	cargo build $(CARGO_FLAGS) --release --bin headrace

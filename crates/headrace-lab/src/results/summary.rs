@@ -1,0 +1,410 @@
+//! `summary.json`: what a run came to, in numbers that depend on the scenario and seed alone.
+
+use headrace_cc::units::Time;
+use headrace_sim::record::{DropReason, LinkTotals, Totals};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::collect::{Collector, Finished};
+use super::context::Context;
+use super::quantile::{QUANTILE_RULE, Stats, jain};
+use super::schema::SCHEMA_VERSION;
+
+/// Link directions and ports listed by name: the busiest.
+const LISTED: usize = 10;
+
+/// Values by name, in a fixed order; a JSON object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named<T>(pub Vec<(String, T)>);
+
+impl<T> Named<T> {
+    /// The value of that name.
+    pub fn get(&self, name: &str) -> Option<&T> {
+        self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value)
+    }
+}
+
+impl<T: Serialize> Serialize for Named<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// The whole summary.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Summary {
+    /// [`SCHEMA_VERSION`].
+    pub schema: u32,
+    /// How quantiles are taken.
+    pub quantile: &'static str,
+    /// Simulated time at the end, ns.
+    pub end_ns: f64,
+    /// Flows started, finished, active at once.
+    pub flows: Flows,
+    /// Completion times of finished flows, ns: `all`, then each size class.
+    pub fct_ns: Named<Stats>,
+    /// Completion time over that on an empty network: `all`, then each size class.
+    pub slowdown: Named<Stats>,
+    /// By traffic class.
+    pub classes: Named<ClassSummary>,
+    /// Payload bits delivered a second, duplicates excluded, over the whole run.
+    pub goodput_bps: f64,
+    /// Packets, all kinds.
+    pub packets: Packets,
+    /// Packets dropped.
+    pub drops: Drops,
+    /// Packets dropped over data packets sent.
+    pub loss_rate: f64,
+    /// Packets marked by switches.
+    pub marks: u64,
+    /// Utilisation of links.
+    pub links: Links,
+    /// Flows that never end by themselves; null where there are none.
+    pub long_flows: Option<Throughput>,
+    /// Traced flows over the second half of a run whose end was given; null where there are none.
+    pub steady: Option<Throughput>,
+    /// Queues of sampled ports; null where none was sampled.
+    pub queues: Option<Queues>,
+}
+
+/// Counts of flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Flows {
+    /// Started.
+    pub started: u64,
+    /// Finished.
+    pub finished: u64,
+    /// Started and not finished.
+    pub unfinished: u64,
+    /// Most active at once.
+    pub peak_active: u64,
+}
+
+/// A traffic class.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct ClassSummary {
+    /// Its law.
+    pub scheme: String,
+    /// Its flows, finished or not.
+    pub flows: u64,
+    /// Of these, not finished.
+    pub unfinished: u64,
+    /// Completion times, ns: `all`, then each size class.
+    pub fct_ns: Named<Stats>,
+    /// Slowdown: `all`, then each size class.
+    pub slowdown: Named<Stats>,
+    /// Payload bits acknowledged a second, over the whole run.
+    pub goodput_bps: f64,
+    /// Payload bytes sent again over payload bytes sent.
+    pub retransmission_rate: f64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Fast-retransmit episodes.
+    pub fast_recoveries: u64,
+    /// ACKs that echoed a mark over ACKs.
+    pub marked_ack_rate: f64,
+}
+
+/// Counts of packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Packets {
+    /// Handed to NICs by hosts.
+    pub sent: u64,
+    /// Of these, data.
+    pub sent_data: u64,
+    /// Reached their host.
+    pub delivered: u64,
+    /// In queues and on links at the end.
+    pub in_flight: u64,
+}
+
+/// Dropped packets.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Drops {
+    /// Packets.
+    pub packets: u64,
+    /// Frame bytes.
+    pub bytes: u64,
+    /// Packets by reason.
+    pub by_reason: Named<u64>,
+}
+
+/// Links.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Links {
+    /// By named set of links, both directions.
+    pub sets: Named<LinkSet>,
+    /// The most utilised directions.
+    pub busiest: Vec<LinkUse>,
+}
+
+/// A set of links, both directions of each.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct LinkSet {
+    /// Directions of links.
+    pub directions: u64,
+    /// Average utilisation over the run, wire bits over capacity, 0 to 1.
+    pub avg_utilisation: f64,
+    /// The highest of a direction.
+    pub max_utilisation: f64,
+    /// Packets that its ports refused.
+    pub drops: u64,
+    /// Packets marked at its ports.
+    pub marks: u64,
+    /// Largest queue, bytes.
+    pub peak_queue_bytes: u64,
+}
+
+/// A direction of a link.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct LinkUse {
+    /// `from->to`.
+    pub link: String,
+    /// Average utilisation over the run, wire bits over capacity, 0 to 1.
+    pub utilisation: f64,
+    /// Packets that its port refused.
+    pub drops: u64,
+    /// Packets marked.
+    pub marks: u64,
+    /// Largest queue, bytes.
+    pub peak_queue_bytes: u64,
+}
+
+/// Throughput of a set of flows.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Throughput {
+    /// Flows.
+    pub flows: u64,
+    /// Payload bits acknowledged a second, summed over the flows.
+    pub goodput_bps: f64,
+    /// The slowest flow's.
+    pub min_bps: f64,
+    /// The fastest flow's.
+    pub max_bps: f64,
+    /// Jain's fairness index over the flows.
+    pub jain: Option<f64>,
+}
+
+/// Queues of the sampled ports.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Queues {
+    /// Average over all samples, bytes.
+    pub avg_bytes: f64,
+    /// The largest sample, bytes.
+    pub max_bytes: u64,
+    /// The ports with the largest averages.
+    pub longest: Vec<PortSummary>,
+}
+
+/// A sampled port.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct PortSummary {
+    /// The switch.
+    pub node: String,
+    /// Its port.
+    pub port: usize,
+    /// Average queue, bytes.
+    pub avg_bytes: f64,
+    /// Average over the second half of a run whose end was given, bytes.
+    pub steady_avg_bytes: Option<f64>,
+    /// Largest sample, bytes.
+    pub max_bytes: u64,
+}
+
+/// `part / whole`, or 0 where the whole is.
+fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+impl Summary {
+    /// Of a run's records and totals.
+    pub fn of(context: &Context, collector: &Collector, totals: &Totals) -> Summary {
+        let end = totals.end.as_secs();
+        let dropped: u64 = totals.drops.iter().sum();
+        let (fct_ns, slowdown) =
+            by_size(context, |size| collector.of_size(size).collect(), collector.all().collect());
+        Summary {
+            schema: SCHEMA_VERSION,
+            quantile: QUANTILE_RULE,
+            end_ns: totals.end.as_ns(),
+            flows: Flows {
+                started: totals.flows_started,
+                finished: totals.flows_finished,
+                unfinished: totals.flows_started - totals.flows_finished,
+                peak_active: totals.peak_active_flows,
+            },
+            fct_ns,
+            slowdown,
+            classes: classes(context, collector, end),
+            goodput_bps: share(totals.goodput_bytes as f64 * 8.0, end),
+            packets: Packets {
+                sent: totals.sent_packets,
+                sent_data: totals.sent_data_packets,
+                delivered: totals.delivered_packets,
+                in_flight: totals.in_flight_packets,
+            },
+            drops: Drops {
+                packets: dropped,
+                bytes: totals.dropped_bytes.iter().sum(),
+                by_reason: Named(
+                    DropReason::ALL.iter().zip(totals.drops).map(|(r, n)| (r.name().into(), n)).collect(),
+                ),
+            },
+            loss_rate: share(dropped as f64, totals.sent_data_packets as f64),
+            marks: totals.marks,
+            links: links(context, totals),
+            long_flows: long_flows(collector, totals.end),
+            steady: steady(collector),
+            queues: queues(context, collector),
+        }
+    }
+
+    /// As JSON; a number that is not finite is null.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(self).expect("names are strings and numbers are numbers")
+    }
+}
+
+/// Completion times (ns) and slowdowns: all, then by size class.
+fn by_size(
+    context: &Context,
+    of_size: impl Fn(usize) -> Vec<Finished>,
+    all: Vec<Finished>,
+) -> (Named<Stats>, Named<Stats>) {
+    let sizes = context.size_classes.iter().enumerate();
+    let parts = sizes.map(|(size, class)| (class.name.clone(), of_size(size)));
+    let (mut fct, mut slowdown) = (Vec::new(), Vec::new());
+    for (name, flows) in std::iter::once(("all".to_owned(), all)).chain(parts) {
+        let mut values: Vec<f64> = flows.iter().map(|f| f.fct_ps as f64 / 1e3).collect();
+        fct.push((name.clone(), Stats::of(&mut values)));
+        values.clear();
+        values.extend(flows.iter().map(|f| f.slowdown));
+        slowdown.push((name, Stats::of(&mut values)));
+    }
+    (Named(fct), Named(slowdown))
+}
+
+fn classes(context: &Context, collector: &Collector, end: f64) -> Named<ClassSummary> {
+    let summary = |index: usize, scheme: &str| {
+        let sums = &collector.sums[index];
+        let (fct_ns, slowdown) = by_size(
+            context,
+            |size| collector.of_both(index, size).collect(),
+            collector.of_class(index).collect(),
+        );
+        ClassSummary {
+            scheme: scheme.to_owned(),
+            flows: sums.flows,
+            unfinished: sums.unfinished,
+            fct_ns,
+            slowdown,
+            goodput_bps: share(sums.acked_bytes as f64 * 8.0, end),
+            retransmission_rate: share(sums.retransmitted_bytes as f64, sums.sent_bytes as f64),
+            timeouts: sums.timeouts,
+            fast_recoveries: sums.fast_recoveries,
+            marked_ack_rate: share(sums.marked_acks as f64, sums.acks as f64),
+        }
+    };
+    let classes = context.classes.iter().enumerate();
+    Named(classes.map(|(i, class)| (class.name.clone(), summary(i, &class.scheme))).collect())
+}
+
+fn utilisation(context: &Context, direction: usize, used: &LinkTotals, end: f64) -> f64 {
+    share(used.wire_bytes as f64 * 8.0, context.links[direction].rate.bps() as f64 * end)
+}
+
+fn links(context: &Context, totals: &Totals) -> Links {
+    let end = totals.end.as_secs();
+    let uses = totals.links.iter().enumerate();
+    let uses: Vec<f64> = uses.map(|(i, used)| utilisation(context, i, used, end)).collect();
+    let set = |links: &[usize]| {
+        let mut sum = LinkSet {
+            directions: 2 * links.len() as u64,
+            avg_utilisation: 0.0,
+            max_utilisation: 0.0,
+            drops: 0,
+            marks: 0,
+            peak_queue_bytes: 0,
+        };
+        for direction in links.iter().flat_map(|link| [2 * link, 2 * link + 1]) {
+            let used = &totals.links[direction];
+            sum.avg_utilisation += share(uses[direction], sum.directions as f64);
+            sum.max_utilisation = sum.max_utilisation.max(uses[direction]);
+            sum.drops += used.drops;
+            sum.marks += used.marks;
+            sum.peak_queue_bytes = sum.peak_queue_bytes.max(used.peak_queue_bytes);
+        }
+        sum
+    };
+    let mut order: Vec<usize> = (0..uses.len()).collect();
+    order.sort_by(|&a, &b| uses[b].total_cmp(&uses[a]).then(a.cmp(&b)));
+    let busiest = order.into_iter().take(LISTED).map(|i| LinkUse {
+        link: context.links[i].name.clone(),
+        utilisation: uses[i],
+        drops: totals.links[i].drops,
+        marks: totals.links[i].marks,
+        peak_queue_bytes: totals.links[i].peak_queue_bytes,
+    });
+    Links {
+        sets: Named(context.link_sets.iter().map(|(name, l)| (name.clone(), set(l))).collect()),
+        busiest: busiest.collect(),
+    }
+}
+
+fn throughput(rates: &[f64]) -> Option<Throughput> {
+    let fold = |f: fn(f64, f64) -> f64| rates.iter().copied().reduce(f);
+    Some(Throughput {
+        flows: rates.len() as u64,
+        goodput_bps: rates.iter().sum(),
+        min_bps: fold(f64::min)?,
+        max_bps: fold(f64::max)?,
+        jain: jain(rates),
+    })
+}
+
+/// Bits a second of `bytes` in `time`.
+fn rate(bytes: u64, time: Time) -> f64 {
+    share(bytes as f64 * 8.0, time.as_secs())
+}
+
+fn long_flows(collector: &Collector, end: Time) -> Option<Throughput> {
+    let flows = collector.long_flows.iter();
+    let rates: Vec<f64> = flows.map(|f| rate(f.acked_bytes, end.since(f.start))).collect();
+    throughput(&rates)
+}
+
+fn steady(collector: &Collector) -> Option<Throughput> {
+    let flows = collector.steady.iter().filter_map(|flow| {
+        let (from, before) = flow.first?;
+        let (to, after) = flow.last;
+        (to > from).then(|| rate(after - before, to.since(from)))
+    });
+    throughput(&flows.collect::<Vec<f64>>())
+}
+
+fn queues(context: &Context, collector: &Collector) -> Option<Queues> {
+    let average = |sum: u128, samples: u64| sum as f64 / samples as f64;
+    let (mut sum, mut samples, mut max_bytes, mut ports) = (0, 0, 0, Vec::new());
+    for (node, queues) in collector.ports.iter().enumerate() {
+        for (port, queue) in queues.iter().enumerate().filter(|(_, queue)| queue.samples > 0) {
+            sum += queue.sum;
+            samples += queue.samples;
+            max_bytes = queue.max.max(max_bytes);
+            ports.push(PortSummary {
+                node: context.nodes[node].clone(),
+                port,
+                avg_bytes: average(queue.sum, queue.samples),
+                steady_avg_bytes: (queue.steady_samples > 0)
+                    .then(|| average(queue.steady_sum, queue.steady_samples)),
+                max_bytes: queue.max,
+            });
+        }
+    }
+    // Stable: equal averages stay in the order of nodes and ports.
+    ports.sort_by(|a, b| b.avg_bytes.total_cmp(&a.avg_bytes));
+    ports.truncate(LISTED);
+    (samples > 0).then(|| Queues { avg_bytes: average(sum, samples), max_bytes, longest: ports })
+}
