@@ -70,7 +70,6 @@ impl Transport {
                     next: self.next,
                     in_flight: self.next - self.una,
                     delivered: self.acked,
-                    delivered_at_send: self.acked.saturating_sub(in_flight),
                     sent_at: self.now,
                     app_limited: flags & 4 != 0,
                     in_recovery: flags & 8 != 0,

@@ -31,7 +31,6 @@ fn ack(now: Time, rtt: Time) -> Ack<'static> {
         next: 10 * MSS,
         in_flight: 9 * MSS,
         delivered: MSS,
-        delivered_at_send: 0,
         sent_at: now,
         app_limited: false,
         in_recovery: false,

@@ -105,7 +105,6 @@ impl<S: Sender> Path<S> {
             next: self.next * MSS,
             in_flight: self.flight.len() as u64 * MSS,
             delivered: self.delivered * MSS,
-            delivered_at_send: 0,
             sent_at,
             app_limited: false,
             in_recovery: self.recovery.is_some(),

@@ -177,7 +177,8 @@ pub struct LinkTotals {
     pub drops: u64,
     /// Packets marked.
     pub marks: u64,
-    /// Largest occupancy of the port's queues, bytes.
+    /// Largest backlog when a packet had joined: bytes on the wire, framing included, that were
+    /// still to be sent.
     pub peak_queue_bytes: u64,
 }
 

@@ -63,11 +63,9 @@ pub struct Ack<'a> {
     pub next: u64,
     /// Payload bytes in flight, after this acknowledgement.
     pub in_flight: u64,
-    /// Payload bytes delivered since the flow began, and so the clock of a delivery-rate estimate.
+    /// Payload bytes delivered since the flow began.
     pub delivered: u64,
-    /// Value of `delivered` when the newest segment acknowledged here was sent, where it is known.
-    pub delivered_at_send: u64,
-    /// Time at which that newest segment was sent.
+    /// When the segment that caused this acknowledgement was sent.
     pub sent_at: Time,
     /// The sender had no more to send than it was allowed (RFC 7661): the window need not grow.
     pub app_limited: bool,

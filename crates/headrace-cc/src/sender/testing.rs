@@ -29,7 +29,6 @@ pub(crate) fn ack() -> Ack<'static> {
         next: 10 * MSS,
         in_flight: 9 * MSS,
         delivered: MSS,
-        delivered_at_send: 0,
         sent_at: Time::ZERO,
         app_limited: false,
         in_recovery: false,

@@ -84,15 +84,15 @@ pub(super) fn assemble<W: crate::workload::Workload>(
     let sources = sources(&ports, &numbering, graph.hosts.len());
     let mut done_source = vec![u32::MAX; ports.len()];
     for (i, &port) in sources.done_port.iter().enumerate() {
-        done_source[port as usize] = (sources.arrivals + i) as u32;
+        done_source[port as usize] = i as u32;
     }
-    let pending = Pending::new(sources.sampler + 1);
-    let until = spec.until.min(pending.horizon());
+    let (arrivals, local) = (Pending::new(ports.len()), Pending::new(sources.sampler + 1));
     let pool_count = pools.len();
     let fabric = Fabric {
         ports,
         pools,
-        pending,
+        arrivals,
+        local,
         unbuffered: network.framing.unbuffered_bytes(),
         done_source,
         drops: Drops::default(),
@@ -116,7 +116,7 @@ pub(super) fn assemble<W: crate::workload::Workload>(
         coming: None,
         sampler: sampler(spec, &numbering, &first_pool),
         sources,
-        until: if spec.until == Time::NEVER { Time::NEVER } else { until },
+        until: spec.until,
         now: Time::ZERO,
         events: 0,
         packet_hops: 0,
@@ -199,6 +199,7 @@ fn port_of(
             }
         }
     };
+    made.unbuffered = network.framing.unbuffered_bytes();
     if link.loss > 0.0 {
         let rng = rng::stream(spec.seed, &format!("{name}/loss"));
         made.loss = Some(Box::new(LinkLoss::new(link.loss, rng)));
@@ -221,13 +222,12 @@ fn enroll(pools: &mut [Pool], ports: &[Port], numbering: &Numbering) {
 }
 
 fn sources(ports: &[Port], numbering: &Numbering, hosts: usize) -> Sources {
-    let arrivals = ports.len();
     let done_port: Vec<u32> = (numbering.out.iter().flatten().copied())
         .filter(|&id| ports[id as usize].scheduled.is_some())
         .collect();
-    let workload = arrivals + done_port.len();
+    let workload = done_port.len();
     let timers = workload + 1;
-    Sources { arrivals, done_port, workload, timers, sampler: timers + hosts }
+    Sources { done_port, workload, timers, sampler: timers + hosts }
 }
 
 fn sampler(spec: &RunSpec, numbering: &Numbering, first_pool: &[usize]) -> Option<Sampler> {

@@ -76,12 +76,12 @@ impl<W: Workload> Simulation<W> {
 
 /// A port's packets in and out, and its bytes against the packets that it holds.
 fn check_port(port: &Port, name: &str, unbuffered: u16) -> Result<(), SimError> {
-    if port.joined_packets != port.crossed_packets + port.held_packets() {
+    if port.sent_packets != port.crossed_packets + port.sent_on_wire() {
         return err(format!(
-            "{} packets joined {name}, but {} crossed it and {} are there",
-            port.joined_packets,
+            "{name} sent {} packets, but {} crossed it and {} are on the wire",
+            port.sent_packets,
             port.crossed_packets,
-            port.held_packets()
+            port.sent_on_wire()
         ));
     }
     let frame = |wire: u16| u64::from(wire - unbuffered);

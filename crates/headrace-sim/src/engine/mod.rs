@@ -6,7 +6,8 @@
 //! by the port they come in at; ends of transmission, by port; starts of flows, in the workload's
 //! order; timers, by (flow, kind); samples. Links are FIFO, so that no two arrivals on one tie.
 //! Between nodes the order at one instant does not matter, since nothing reaches another node in
-//! no time. [`pending::Pending`] realises that order by numbering its sources in it.
+//! no time. Two [`pending::Pending`] realise that order, for arrivals and for what a node has pending
+//! for itself, by numbering their sources in it.
 
 mod build;
 mod conservation;
@@ -61,11 +62,10 @@ pub struct Simulation<W> {
     pub(crate) names: Vec<String>,
 }
 
-/// Which pending source is what: ports' arrivals, then scheduled ports' ends of transmission, the
-/// workload, the hosts' timers, the sampler.
+/// Which local source is what: scheduled ports' ends of transmission, the workload, the hosts'
+/// timers, the sampler.
 #[derive(Clone, Debug)]
 struct Sources {
-    arrivals: usize,
     /// The port of each end-of-transmission source.
     done_port: Vec<u32>,
     workload: usize,
@@ -114,7 +114,7 @@ impl<W: Workload> Simulation<W> {
         simulation.coming = simulation.transport.workload.next_flow();
         simulation.schedule_coming();
         if let Some(sampler) = &simulation.sampler {
-            simulation.fabric.pending.set(simulation.sources.sampler, sampler.next);
+            simulation.fabric.local.set(simulation.sources.sampler, sampler.next);
         }
         Ok(simulation)
     }
@@ -130,23 +130,29 @@ impl<W: Workload> Simulation<W> {
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Totals, SimError> {
         let mut next_watch = WATCH_EVENTS;
-        while let Some((time, source)) = self.fabric.pending.first() {
-            if time > self.until || self.only_samples_remain(source) {
+        loop {
+            let (arrival, link) = self.fabric.arrivals.first();
+            let (own, source) = self.fabric.local.first();
+            let time = arrival.min(own);
+            if time > self.until || time == Time::NEVER {
                 break;
             }
-            debug_assert!(time >= self.now, "time goes back at source {source}");
+            debug_assert!(time >= self.now, "time goes back at link {link} or source {source}");
             if time > self.transport.outbox.at {
                 self.flush(recorder);
             }
+            if arrival > own && source == self.sources.sampler && self.only_samples_remain() {
+                break;
+            }
             self.now = time;
             self.events += 1;
-            if source < self.sources.arrivals {
-                self.arrive(source, time);
+            if arrival <= own {
+                self.arrive(link, time);
+                if cfg!(debug_assertions) {
+                    self.check_event(link)?;
+                }
             } else {
-                self.handle_rare(source, time, recorder);
-            }
-            if cfg!(debug_assertions) {
-                self.check_event(source)?;
+                self.handle_local(source, time, recorder);
             }
             if self.events >= next_watch {
                 next_watch = self.events + WATCH_EVENTS;
@@ -165,7 +171,7 @@ impl<W: Workload> Simulation<W> {
     }
 
     /// A packet reaches the end of directed link `id`.
-    #[inline(always)]
+    #[inline(never)]
     fn arrive(&mut self, id: usize, now: Time) {
         self.packet_hops += 1;
         let Some(packet) = self.fabric.take_arrival(id, now) else { return };
@@ -183,10 +189,10 @@ impl<W: Workload> Simulation<W> {
     }
 
     #[inline(never)]
-    fn handle_rare(&mut self, source: usize, now: Time, recorder: &mut impl Recorder) {
+    fn handle_local(&mut self, source: usize, now: Time, recorder: &mut impl Recorder) {
         let sources = &self.sources;
         if source < sources.workload {
-            let port = sources.done_port[source - sources.arrivals];
+            let port = sources.done_port[source];
             self.fabric.transmission_done(port as usize, now);
         } else if source == sources.workload {
             let Some(spec) = self.coming.take() else { return };
@@ -206,39 +212,34 @@ impl<W: Workload> Simulation<W> {
     fn schedule_coming(&mut self) {
         // A start in the past is reported when the flow starts.
         let start = self.coming.map_or(Time::NEVER, |flow| flow.start.max(self.now));
-        self.fabric.pending.set(self.sources.workload, start);
+        self.fabric.local.set(self.sources.workload, start);
     }
 
     /// Samples go on while anything else does.
-    fn only_samples_remain(&mut self, first: usize) -> bool {
-        if first != self.sources.sampler {
-            return false;
-        }
+    fn only_samples_remain(&mut self) -> bool {
         let sampled_at = self.sampler.as_ref().map_or(Time::NEVER, |s| s.next);
-        self.fabric.pending.set(self.sources.sampler, Time::NEVER);
-        let others = self.fabric.pending.first().is_some();
-        self.fabric.pending.set(self.sources.sampler, sampled_at);
-        !others
+        self.fabric.local.set(self.sources.sampler, Time::NEVER);
+        let others = self.fabric.arrivals.first().0.min(self.fabric.local.first().0);
+        self.fabric.local.set(self.sources.sampler, sampled_at);
+        others == Time::NEVER
     }
 
     fn sample(&mut self, now: Time, recorder: &mut impl Recorder) {
         let Some(sampler) = &mut self.sampler else { return };
         sampler.next = now + sampler.interval;
-        self.fabric.pending.set(self.sources.sampler, sampler.next);
+        self.fabric.local.set(self.sources.sampler, sampler.next);
         // Samples come last in their instant: what ends transmission now has left.
         self.fabric.settle_all(now + Time::from_ps(1));
         for (node, port, link, pools) in &sampler.ports {
             let state = &self.fabric.ports[*link as usize];
-            let queue_bytes = state.queued_bytes();
-            let (queued, _) = state.queued_wire();
             recorder.port(&PortSample {
                 time: now,
                 node: *node,
                 port: *port,
-                queue_bytes,
+                queue_bytes: state.queued_bytes(),
                 pool_bytes: pools.iter().map(|&p| self.fabric.pools[p as usize].used).sum(),
-                tx_bytes: state.joined_frame_bytes - queue_bytes,
-                tx_packets: state.joined_packets - queued,
+                tx_bytes: state.sent_bytes,
+                tx_packets: state.sent_packets,
                 drops: state.drops,
                 marks: state.marks(),
                 paused: Time::ZERO,
@@ -300,12 +301,11 @@ impl<W: Workload> Simulation<W> {
 }
 
 fn link_totals(port: &crate::net::port::Port, unbuffered: u64) -> LinkTotals {
-    let (packets, wire_bytes) = port.queued_wire();
     LinkTotals {
-        tx_packets: port.joined_packets - packets,
-        wire_bytes: port.joined_frame_bytes + port.joined_packets * unbuffered - wire_bytes,
+        tx_packets: port.sent_packets,
+        wire_bytes: port.sent_bytes + port.sent_packets * unbuffered,
         drops: port.drops,
         marks: port.marks(),
-        peak_queue_bytes: port.peak_bytes,
+        peak_queue_bytes: port.rate.bytes_in(port.queue.peak_backlog),
     }
 }

@@ -5,30 +5,45 @@ use headrace_cc::units::Time;
 use crate::net::ring::Ring;
 
 /// A segment between the first unacknowledged and the next to send.
+/// Eight bytes: the time at which it was last sent above four bits of state, which leaves 13 days.
 #[derive(Clone, Copy, Debug, Default)]
-struct Segment {
-    /// When it was last sent.
-    sent: Time,
-    /// Segments of the flow delivered by then.
-    delivered: u32,
-    state: u8,
-}
+struct Segment(u64);
 
-const SACKED: u8 = 1;
+const SACKED: u64 = 1;
 /// Deemed lost (RFC 6675 IsLost, or by a timeout).
-const LOST: u8 = 2;
+const LOST: u64 = 2;
 /// Sent again since it was deemed lost.
-const RESENT: u8 = 4;
+const RESENT: u64 = 4;
 /// Sent more than once: no RTT sample (Karn's rule).
-const AMBIGUOUS: u8 = 8;
+const AMBIGUOUS: u64 = 8;
 
 impl Segment {
+    #[inline(always)]
+    fn new(sent: Time, state: u64) -> Self {
+        Segment(sent.ps() << 4 | state)
+    }
+
+    #[inline(always)]
+    fn sent(self) -> Time {
+        Time::from_ps(self.0 >> 4)
+    }
+
+    #[inline(always)]
+    fn has(self, bits: u64) -> bool {
+        self.0 & bits != 0
+    }
+
     /// What the segment adds to RFC 6675's pipe.
     fn in_pipe(self) -> u32 {
-        if self.state & SACKED != 0 {
+        if self.has(SACKED) {
             return 0;
         }
-        u32::from(self.state & LOST == 0) + u32::from(self.state & RESENT != 0)
+        u32::from(!self.has(LOST)) + u32::from(self.has(RESENT))
+    }
+
+    /// It is lost and waits to be sent again.
+    fn waits(self) -> bool {
+        self.0 & (LOST | RESENT | SACKED) == LOST
     }
 }
 
@@ -36,8 +51,6 @@ impl Segment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sent {
     pub(crate) at: Time,
-    /// Segments of the flow delivered by then.
-    pub(crate) delivered: u32,
     /// It was sent once only.
     pub(crate) once: bool,
 }
@@ -110,7 +123,7 @@ impl Scoreboard {
     /// Sends the next new segment.
     #[inline(always)]
     pub(crate) fn send_new(&mut self, now: Time) -> u32 {
-        self.segments.push(Segment { sent: now, delivered: self.delivered, state: 0 });
+        self.segments.push(Segment::new(now, 0));
         self.pipe += 1;
         self.next += 1;
         self.next - 1
@@ -118,11 +131,10 @@ impl Scoreboard {
 
     /// Sends `seq` again.
     pub(crate) fn send_again(&mut self, seq: u32, now: Time) {
-        let delivered = self.delivered;
         let segment = self.segments.get_mut((seq - self.una) as usize);
         let before = segment.in_pipe();
-        self.lost -= u32::from(segment.state & (LOST | RESENT) == LOST);
-        *segment = Segment { sent: now, delivered, state: segment.state | RESENT | AMBIGUOUS };
+        self.lost -= u32::from(segment.waits());
+        *segment = Segment::new(now, segment.0 & (SACKED | LOST) | RESENT | AMBIGUOUS);
         self.pipe += segment.in_pipe() - before;
     }
 
@@ -133,8 +145,7 @@ impl Scoreboard {
             return None;
         }
         let segment = self.segments.get((seq - self.una) as usize);
-        let once = segment.state & AMBIGUOUS == 0;
-        Some(Sent { at: segment.sent, delivered: segment.delivered, once })
+        Some(Sent { at: segment.sent(), once: !segment.has(AMBIGUOUS) })
     }
 
     /// Everything below `ack` has arrived. Returns how many segments that newly delivers.
@@ -145,11 +156,11 @@ impl Scoreboard {
             let segment = self.segments.pop();
             self.una += 1;
             self.pipe -= segment.in_pipe();
-            if segment.state & SACKED != 0 {
+            if segment.has(SACKED) {
                 self.sacked -= 1;
             } else {
                 fresh += 1;
-                self.lost -= u32::from(segment.state & (LOST | RESENT) == LOST);
+                self.lost -= u32::from(segment.waits());
             }
         }
         self.delivered += fresh;
@@ -161,12 +172,12 @@ impl Scoreboard {
         let mut fresh = 0;
         for seq in start.max(self.una)..end.min(self.next) {
             let segment = self.segments.get_mut((seq - self.una) as usize);
-            if segment.state & SACKED != 0 {
+            if segment.has(SACKED) {
                 continue;
             }
             self.pipe -= segment.in_pipe();
-            self.lost -= u32::from(segment.state & (LOST | RESENT) == LOST);
-            segment.state |= SACKED;
+            self.lost -= u32::from(segment.waits());
+            segment.0 |= SACKED;
             fresh += 1;
             self.note_highest(seq + 1);
         }
@@ -188,10 +199,10 @@ impl Scoreboard {
         let mut found = 0;
         for seq in self.lost_below.max(self.una)..edge.min(self.next) {
             let segment = self.segments.get_mut((seq - self.una) as usize);
-            if segment.state & (SACKED | LOST) == 0 {
+            if !segment.has(SACKED | LOST) {
                 self.pipe -= 1;
-                segment.state |= LOST;
-                if segment.state & RESENT == 0 {
+                segment.0 |= LOST;
+                if !segment.has(RESENT) {
                     found += 1;
                     self.resend_from = self.resend_from.min(seq);
                 }
@@ -207,8 +218,8 @@ impl Scoreboard {
         self.lost = 0;
         for position in 0..self.segments.len() {
             let segment = self.segments.get_mut(position);
-            if segment.state & SACKED == 0 {
-                segment.state = segment.state & !RESENT | LOST;
+            if !segment.has(SACKED) {
+                segment.0 = segment.0 & !RESENT | LOST;
                 self.lost += 1;
             }
         }
@@ -223,10 +234,7 @@ impl Scoreboard {
             return None;
         }
         let from = self.resend_from.max(self.una);
-        let waits = |seq: &u32| {
-            let state = self.segments.get((seq - self.una) as usize).state;
-            state & (LOST | RESENT | SACKED) == LOST
-        };
+        let waits = |seq: &u32| self.segments.get((seq - self.una) as usize).waits();
         let found = (from..self.next).find(waits);
         self.resend_from = found.unwrap_or(self.next);
         found
@@ -236,16 +244,15 @@ impl Scoreboard {
     /// (NextSeg rule 3).
     pub(crate) fn next_hole(&self) -> Option<u32> {
         let top = self.highest[0].min(self.next);
-        (self.una..top).find(|seq| {
-            self.segments.get((seq - self.una) as usize).state & (SACKED | RESENT) == 0
-        })
+        (self.una..top)
+            .find(|seq| !self.segments.get((seq - self.una) as usize).has(SACKED | RESENT))
     }
 
     /// The highest outstanding segment that is not SACKed (NextSeg rule 4).
     pub(crate) fn last_unsacked(&self) -> Option<u32> {
         (self.una..self.next)
             .rev()
-            .find(|seq| self.segments.get((seq - self.una) as usize).state & SACKED == 0)
+            .find(|seq| !self.segments.get((seq - self.una) as usize).has(SACKED))
     }
 
     fn note_highest(&mut self, mut seq: u32) {
@@ -261,8 +268,8 @@ impl Scoreboard {
         let count = |f: &dyn Fn(&Segment) -> u32| self.segments.iter().map(f).sum::<u32>();
         self.segments.len() == self.outstanding() as usize
             && self.pipe == count(&|s| s.in_pipe())
-            && self.sacked == count(&|s| u32::from(s.state & SACKED != 0))
-            && self.lost == count(&|s| u32::from(s.state & (LOST | RESENT | SACKED) == LOST))
+            && self.sacked == count(&|s| u32::from(s.has(SACKED)))
+            && self.lost == count(&|s| u32::from(s.waits()))
     }
 }
 

@@ -227,7 +227,6 @@ impl Sender {
             next: u64::from(self.board.next) * mss,
             in_flight: self.in_flight(),
             delivered: u64::from(self.board.delivered) * mss,
-            delivered_at_send: sent.map_or(0, |s| u64::from(s.delivered) * mss),
             sent_at: sent.map_or(ack.now, |s| s.at),
             app_limited: !self.window_limited,
             in_recovery: self.phase != Phase::Open,
@@ -298,7 +297,7 @@ impl Sender {
     }
 
     /// Sends what window, pace and data allow: lost segments first, then new ones.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn send(&mut self, now: Time, tcp: &TcpSpec, out: &mut impl Outgoing) {
         self.window_limited = false;
         if self.phase == Phase::Opening {

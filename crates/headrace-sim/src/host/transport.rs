@@ -65,7 +65,7 @@ pub(crate) struct Transport<W> {
     framing: crate::spec::Framing,
     rate_flows: u64,
     rate_interval: Time,
-    /// Each host's timers; the pending source of host 0's.
+    /// Each host's timers; the local source of host 0's.
     timers: Vec<Timers>,
     first_timer_source: usize,
     flows: Vec<Flow>,
@@ -233,8 +233,8 @@ impl<W: Workload> Transport<W> {
         self.flows.len() - 1
     }
 
-    /// A packet has reached `host`.
-    #[inline(always)]
+    /// A packet has reached its host.
+    #[inline(never)]
     pub(crate) fn on_packet(
         &mut self,
         net: &mut Net<'_>,
@@ -294,7 +294,7 @@ impl<W: Workload> Transport<W> {
         if last { (size - (size.div_ceil(mss) - 1) * mss) as u32 } else { self.mss }
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn send_ack(&mut self, net: &mut Net<'_>, slot: usize, ack: AckOut, now: Time) {
         let flow = &self.flows[slot];
         let (mut blocks, has_extra) = (0, self.receivers[slot].has_extra());
@@ -337,7 +337,7 @@ impl<W: Workload> Transport<W> {
         inject(&mut self.tally, net.fabric, port, answer, now);
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn on_ack(&mut self, net: &mut Net<'_>, packet: Packet, now: Time) {
         let slot = packet.flow as usize;
         let extra = if packet.flags.has(Flags::EXTRA) { Some(net.fabric.carried) } else { None };
@@ -404,7 +404,7 @@ impl<W: Workload> Transport<W> {
     #[inline(never)]
     fn push_timer(&mut self, net: &mut Net<'_>, host: u32, timer: Timer) {
         if self.timers[host as usize].push(timer) {
-            net.fabric.pending.set(self.first_timer_source + host as usize, timer.time);
+            net.fabric.local.set(self.first_timer_source + host as usize, timer.time);
         }
     }
 
@@ -427,7 +427,7 @@ impl<W: Workload> Transport<W> {
     /// The earliest timer of `host` has come.
     pub(crate) fn on_timer(&mut self, net: &mut Net<'_>, host: usize, now: Time) {
         let timer = self.timers[host].pop();
-        net.fabric.pending.set(self.first_timer_source + host, self.timers[host].next());
+        net.fabric.local.set(self.first_timer_source + host, self.timers[host].next());
         let Some(timer) = timer else { return };
         let slot = timer.slot as usize;
         if timer.wake == Wake::Start {
@@ -616,7 +616,7 @@ struct HostWire<'a> {
 }
 
 impl Outgoing for HostWire<'_> {
-    #[inline(always)]
+    #[inline(never)]
     fn segment(&mut self, segment: SegmentOut) {
         let wire = if segment.payload == self.mss {
             self.full

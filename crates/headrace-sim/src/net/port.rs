@@ -26,8 +26,7 @@ pub(crate) enum Receiver {
 /// joins, so it goes straight into `wire` with its time of arrival at the far end, and the buffer is
 /// brought up to date (`Fabric::settle`) before anyone looks at it.
 ///
-/// The first cache line is what an arrival at the far end touches, the first three what a packet
-/// that joins does.
+/// A packet that joins touches the first two cache lines, one that arrives the third as well.
 #[repr(C, align(64))]
 pub(crate) struct Port {
     /// Packets on the wire, and behind them (FIFO) those whose transmission is not over.
@@ -38,22 +37,23 @@ pub(crate) struct Port {
     pub(crate) busy_until: Time,
     /// Propagation delay.
     pub(crate) delay: Time,
-    /// Packets that crossed.
-    pub(crate) crossed_packets: u64,
+    /// Picoseconds a byte, where whole; 0 where the rate does not divide.
+    ps_per_byte: u64,
     /// FIFO: how many at the back of `wire` still hold buffer.
     pub(crate) unsettled: u32,
+    /// Bytes of a packet on the wire that no buffer holds.
+    pub(crate) unbuffered: u16,
     /// `scheduled` is there.
     pub(crate) has_scheduler: bool,
     /// `loss` is there.
     pub(crate) has_loss: bool,
     /// FIFO: the queue. Unused where `scheduled` is there.
     pub(crate) queue: QueueBuffer,
-    /// Picoseconds a byte, where whole; 0 where the rate does not divide.
-    ps_per_byte: u64,
-    /// Packets that joined, and the bytes of their frames.
-    pub(crate) joined_packets: u64,
-    pub(crate) joined_frame_bytes: u64,
-    pub(crate) peak_bytes: u64,
+    /// Packets sent to their last bit (FIFO: and settled), and the bytes of their frames.
+    pub(crate) sent_packets: u64,
+    pub(crate) sent_bytes: u64,
+    /// Packets that crossed the wire.
+    pub(crate) crossed_packets: u64,
     pub(crate) rate: Rate,
     pub(crate) receiver: Receiver,
     pub(crate) drops: u64,
@@ -88,6 +88,7 @@ impl Port {
         Port {
             wire: Ring::new(),
             unsettled: 0,
+            unbuffered: 0,
             has_scheduler: false,
             has_loss: false,
             next_done: Time::NEVER,
@@ -97,10 +98,9 @@ impl Port {
             rate,
             receiver,
             queue,
-            joined_packets: 0,
-            joined_frame_bytes: 0,
+            sent_packets: 0,
+            sent_bytes: 0,
             crossed_packets: 0,
-            peak_bytes: 0,
             drops: 0,
             scheduled: None,
             extras: VecDeque::new(),
@@ -111,10 +111,19 @@ impl Port {
     /// Time to send `wire` bytes, rounded up to a whole picosecond where the rate does not divide.
     #[inline(always)]
     pub(crate) fn serialization(&self, wire: u16) -> Time {
-        if self.ps_per_byte != 0 {
-            Time::from_ps(u64::from(wire) * self.ps_per_byte)
-        } else {
-            self.rate.time_for(u64::from(wire))
+        self.serializer()(wire)
+    }
+
+    /// [`Port::serialization`] apart from the port.
+    #[inline(always)]
+    pub(crate) fn serializer(&self) -> impl Fn(u16) -> Time + use<> {
+        let (ps_per_byte, rate) = (self.ps_per_byte, self.rate);
+        move |wire| {
+            if ps_per_byte != 0 {
+                Time::from_ps(u64::from(wire) * ps_per_byte)
+            } else {
+                rate.time_for(u64::from(wire))
+            }
         }
     }
 
@@ -135,24 +144,6 @@ impl Port {
         self.scheduled.as_ref().map_or(self.queue.bytes, |s| s.bytes())
     }
 
-    /// Packets in its queues that have not left, and their bytes on the wire.
-    pub(crate) fn queued_wire(&self) -> (u64, u64) {
-        let mut count = (0, 0);
-        let mut add = |wire: u64| count = (count.0 + 1, count.1 + wire);
-        match &self.scheduled {
-            None => (self.wire.len() - self.unsettled as usize..self.wire.len())
-                .for_each(|i| add(u64::from(self.wire.get(i).wire))),
-            Some(s) => {
-                let waiting = s.queues.iter().flat_map(|q| q.waiting.iter());
-                waiting.for_each(|w| add(u64::from(w.packet.wire)));
-                if s.sending.is_some() {
-                    add(u64::from(self.wire.get(self.wire.len() - 1).wire));
-                }
-            }
-        }
-        count
-    }
-
     /// Frames marked in all its queues.
     pub(crate) fn marks(&self) -> u64 {
         match &self.scheduled {
@@ -165,6 +156,12 @@ impl Port {
     pub(crate) fn held_packets(&self) -> u64 {
         let waiting = self.scheduled.iter().flat_map(|s| &s.queues).map(|q| q.waiting.len());
         (self.wire.len() + waiting.sum::<usize>()) as u64
+    }
+
+    /// Packets on the wire that have been sent to their last bit.
+    pub(crate) fn sent_on_wire(&self) -> u64 {
+        let sending = self.scheduled.as_ref().map(|s| u32::from(s.sending.is_some()));
+        self.wire.len() as u64 - u64::from(sending.unwrap_or(self.unsettled))
     }
 
     /// Every packet that it holds.

@@ -66,8 +66,10 @@ impl<T: Copy + Default> Ring<T> {
     pub(crate) fn pop(&mut self) -> T {
         debug_assert!(self.len > 0);
         let value = self.slots[self.head as usize];
-        self.head = (self.head + 1) & (self.slots.len() as u32).wrapping_sub(1);
         self.len -= 1;
+        // An emptied ring starts over, so that one that is mostly short stays in the cache.
+        let next = (self.head + 1) & (self.slots.len() as u32).wrapping_sub(1);
+        self.head = if self.len == 0 { 0 } else { next };
         value
     }
 

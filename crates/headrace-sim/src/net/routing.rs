@@ -19,10 +19,18 @@ pub(crate) struct Routes {
     salt: Vec<u32>,
 }
 
+/// Packed in 32 bits: `first` in the upper 22, `count` in the lower 10.
 #[derive(Clone, Copy, Debug, Default)]
-struct Group {
-    first: u32,
-    count: u32,
+struct Group(u32);
+
+impl Group {
+    /// Most next hops of a destination.
+    const MAX_COUNT: usize = (1 << 10) - 1;
+
+    fn new(first: usize, count: usize) -> Self {
+        assert!(first < 1 << 22 && count <= Group::MAX_COUNT, "too many next hops");
+        Group((first as u32) << 10 | count as u32)
+    }
 }
 
 impl Routes {
@@ -62,9 +70,9 @@ impl Routes {
                         to_anchor.clone()
                     };
                     let group = *known.entry(next).or_insert_with_key(|next| {
-                        let first = routes.egress.len() as u32;
+                        let first = routes.egress.len();
                         routes.egress.extend(next);
-                        Group { first, count: next.len() as u32 }
+                        Group::new(first, next.len())
                     });
                     routes.groups[router * hosts + host] = group;
                 }
@@ -78,8 +86,9 @@ impl Routes {
     pub(crate) fn next_hop(&self, router: usize, dst: usize, hash: u32) -> usize {
         let group = self.groups[router * self.hosts + dst];
         let draw = mix32(hash ^ self.salt[router]);
-        let pick = (u64::from(draw) * u64::from(group.count)) >> 32;
-        self.egress[group.first as usize + pick as usize] as usize
+        let (first, count) = (group.0 >> 10, group.0 & Group::MAX_COUNT as u32);
+        let pick = (u64::from(draw) * u64::from(count)) >> 32;
+        self.egress[first as usize + pick as usize] as usize
     }
 }
 

@@ -11,6 +11,7 @@ use crate::spec::QueueSpec;
 
 /// A shared pool of one MMU.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Pool {
     /// Its size, bytes.
     pub(crate) capacity: u64,
@@ -41,20 +42,25 @@ impl Pool {
 pub(crate) struct QueueBuffer {
     /// Bytes held, the frame being sent included.
     pub(crate) bytes: u64,
+    /// Up to this many bytes, counted too high if need be, no point acts and the queue's own limits
+    /// admit: its exact occupancy does not matter.
+    calm: u64,
     private_used: u64,
     pub(crate) shared_used: u64,
     private_capacity: u64,
-    limit: u64,
     alpha_q16: u64,
-    /// While the queue and the pool hold no more than this, no point acts.
-    quiet_queue: u64,
-    quiet_pool: u64,
+    /// Largest time that it took to send all that was there.
+    pub(crate) peak_backlog: Time,
     /// Index of its pool.
     pub(crate) pool: u32,
     /// What a refusal by the private buffer and the pool's size is called.
     full: DropReason,
     /// Some point acts at arrival.
     arrival_points: bool,
+    limit: u64,
+    /// While the queue and the pool hold no more than this, no point acts.
+    quiet_queue: u64,
+    quiet_pool: u64,
     /// Frames marked.
     pub(crate) marks: u64,
     points: Vec<Point>,
@@ -78,16 +84,22 @@ impl QueueBuffer {
             .map(|(i, marker)| marker.start(rng::stream_seed(seed, &format!("{name}/marker{i}"))))
             .collect();
         let quiet = |of: fn(&Point) -> u64| points.iter().map(of).min().unwrap_or(u64::MAX);
+        let quiet_queue = quiet(|p| p.quiet().queue_bytes);
+        let limit = spec.limit_bytes.unwrap_or(u64::MAX);
+        // Above it a frame may go to the private buffer or to the pool, which must be known.
+        let private = if spec.private_bytes == 0 { u64::MAX } else { spec.private_bytes };
         QueueBuffer {
             bytes: 0,
             private_used: 0,
             shared_used: 0,
             private_capacity: spec.private_bytes,
-            limit: spec.limit_bytes.unwrap_or(u64::MAX),
+            calm: quiet_queue.min(limit).min(private),
+            peak_backlog: Time::ZERO,
+            limit,
             alpha_q16: spec.alpha_q16.unwrap_or(u64::MAX),
             pool,
             full: DropReason::BufferFull,
-            quiet_queue: quiet(|p| p.quiet().queue_bytes),
+            quiet_queue,
             quiet_pool: quiet(|p| p.quiet().pool_bytes),
             arrival_points: points.iter().any(Point::acts_at_arrival),
             marks: 0,
@@ -102,6 +114,8 @@ impl QueueBuffer {
             private_used: 0,
             shared_used: 0,
             private_capacity: capacity.unwrap_or(u64::MAX),
+            calm: capacity.unwrap_or(u64::MAX),
+            peak_backlog: Time::ZERO,
             limit: u64::MAX,
             alpha_q16: u64::MAX,
             pool: 0,
@@ -129,6 +143,12 @@ impl QueueBuffer {
     #[inline(always)]
     pub(crate) fn watches_arrivals(&self) -> bool {
         self.arrival_points
+    }
+
+    /// Whether another frame of `size` leaves the queue calm: then only the pool can refuse it.
+    #[inline(always)]
+    pub(crate) fn stays_calm(&self, size: u64) -> bool {
+        self.bytes + size <= self.calm
     }
 
     /// Whether a frame of `size` is admitted: `Ok(true)` to the pool, `Ok(false)` to the private
@@ -171,7 +191,13 @@ impl QueueBuffer {
         pool.used -= in_pool;
     }
 
-    /// Whether the congestion points must be asked at a departure.
+    /// Whether the congestion points may have to be asked: the cheap half of [`QueueBuffer::loud`].
+    #[inline(always)]
+    pub(crate) fn restless(&self, pool: &Pool) -> bool {
+        self.bytes > self.calm || pool.used > pool.quiet
+    }
+
+    /// Whether the congestion points must be asked.
     #[inline(always)]
     pub(crate) fn loud(&self, pool: &Pool) -> bool {
         self.bytes > self.quiet_queue || pool.used > self.quiet_pool

@@ -1,5 +1,7 @@
 //! Several queues behind one transmitter: strict priority, WRR, DWRR.
 
+use headrace_cc::units::Time;
+
 use super::buffer::QueueBuffer;
 use crate::net::packet::{Extra, Packet};
 use crate::net::ring::Ring;
@@ -28,6 +30,7 @@ pub(crate) struct Sending {
     pub(crate) queue: usize,
     pub(crate) frame: u64,
     pub(crate) shared: bool,
+    pub(crate) done: Time,
 }
 
 /// A port's queues and the order in which they are served.
@@ -35,6 +38,8 @@ pub(crate) struct Scheduled {
     pub(crate) queues: Vec<Queue>,
     pub(crate) queue_of_priority: [u8; 8],
     pub(crate) sending: Option<Sending>,
+    /// Time to send all that wait.
+    pub(crate) waiting: Time,
     scheduler: Scheduler,
     /// Whose turn it is, under the round robins.
     turn: usize,
@@ -60,7 +65,7 @@ impl Scheduled {
             })
             .collect();
         queues[0].credit = fresh_credit(scheduler, queues[0].weight, quantum);
-        Scheduled { queues, queue_of_priority, sending: None, scheduler, turn: 0, quantum }
+        Scheduled { queues, queue_of_priority, sending: None, waiting: Time::ZERO, scheduler, turn: 0, quantum }
     }
 
     /// The queue that a packet of `priority` joins.

@@ -1,0 +1,558 @@
+//! The one reader of scenario sections: keys declared in a table, values with units, every problem
+//! collected with its place, and what was read given back with its defaults filled in.
+
+use std::cell::{Cell, RefCell};
+use std::path::{Path, PathBuf};
+
+use headrace_cc::params::{Kind, ParamError, ParamSpec, Value};
+use headrace_cc::units::{Rate, Time};
+use serde_json::{Map, json};
+
+use super::problems::{Place, Problem, nearest};
+use super::tree::{Data, Node};
+use super::units::{self, Dimension, Refusal};
+
+/// What a key takes, for lists and explanations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// A time, as in `"80us"`.
+    Time,
+    /// A rate, as in `"100Gbps"`.
+    Rate,
+    /// A size, as in `"12MB"`.
+    Bytes,
+    /// A plain number.
+    Number,
+    /// A whole number of things.
+    Count,
+    /// `true` or `false`.
+    Flag,
+    /// Free text.
+    Text,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Hosts: `"h0..h15"`, a switch for the hosts below it, `"all"`, or a list of these.
+    Hosts,
+    /// A list.
+    List,
+    /// A table.
+    Table,
+    /// Several forms; the meaning says which.
+    Any,
+}
+
+impl std::fmt::Display for Takes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Takes::Time => "time",
+            Takes::Rate => "rate",
+            Takes::Bytes => "bytes",
+            Takes::Number => "number",
+            Takes::Count => "count",
+            Takes::Flag => "flag",
+            Takes::Text => "text",
+            Takes::Word(words) => return f.write_str(&words.join("|")),
+            Takes::Hosts => "hosts",
+            Takes::List => "list",
+            Takes::Table => "table",
+            Takes::Any => "value",
+        })
+    }
+}
+
+/// What holds where a key is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absent {
+    /// This value, written as in a file (without quotes).
+    Is(&'static str),
+    /// No value; in words, what then happens.
+    Means(&'static str),
+    /// The key must be there.
+    Refused,
+}
+
+/// A key of a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// What holds where it is absent.
+    pub absent: Absent,
+    /// What it does.
+    pub meaning: &'static str,
+    /// Where the default comes from; empty where it is Headrace's own choice.
+    pub source: &'static str,
+}
+
+impl Key {
+    /// A key with a default.
+    pub const fn with(
+        name: &'static str,
+        takes: Takes,
+        default: &'static str,
+        meaning: &'static str,
+    ) -> Key {
+        Key { name, takes, absent: Absent::Is(default), meaning, source: "" }
+    }
+
+    /// A key that may be absent; `means` says what then holds.
+    pub const fn optional(
+        name: &'static str,
+        takes: Takes,
+        means: &'static str,
+        meaning: &'static str,
+    ) -> Key {
+        Key { name, takes, absent: Absent::Means(means), meaning, source: "" }
+    }
+
+    /// A key that must be there.
+    pub const fn required(name: &'static str, takes: Takes, meaning: &'static str) -> Key {
+        Key { name, takes, absent: Absent::Refused, meaning, source: "" }
+    }
+
+    /// The same with the default's source.
+    pub const fn from(mut self, source: &'static str) -> Key {
+        self.source = source;
+        self
+    }
+}
+
+/// What the sections of one scenario share.
+#[derive(Debug)]
+pub struct Context {
+    problems: RefCell<Vec<Problem>>,
+    /// Frame of a full packet as buffers count it, bytes: the unit `packets`.
+    pub packet_bytes: Cell<u64>,
+    base: PathBuf,
+}
+
+impl Context {
+    /// For files named relative to `base`.
+    pub fn new(base: &Path) -> Context {
+        let packet_bytes = Cell::new(1518);
+        Context { problems: RefCell::default(), packet_bytes, base: base.to_owned() }
+    }
+
+    /// Notes a problem.
+    pub fn report(&self, problem: Problem) {
+        self.problems.borrow_mut().push(problem);
+    }
+
+    /// Notes a problem at a place.
+    pub fn refuse(&self, at: &Place, message: impl Into<String>, remedy: impl Into<String>) {
+        self.report(Problem::new(at, message, remedy));
+    }
+
+    /// Whether anything is wrong so far.
+    pub fn failed(&self) -> bool {
+        !self.problems.borrow().is_empty()
+    }
+
+    /// Takes all problems noted so far.
+    pub fn take(&self) -> Vec<Problem> {
+        self.problems.take()
+    }
+
+    /// The path of a file that the scenario names.
+    pub fn path_of(&self, file: &str) -> PathBuf {
+        self.base.join(file)
+    }
+}
+
+/// A table of the scenario, read key by key.
+#[derive(Debug)]
+pub struct Section<'a> {
+    /// What all sections share.
+    pub context: &'a Context,
+    node: &'a Node,
+    /// What the section is, for messages: `[switch]`, `traffic "poisson"`.
+    title: String,
+    keys: Vec<Key>,
+    resolved: Map<String, serde_json::Value>,
+}
+
+impl<'a> Section<'a> {
+    /// Opens a table that may hold `keys` and no other. Whatever is no table, and every unknown
+    /// key, is a problem.
+    pub fn open(context: &'a Context, node: &'a Node, title: &str, keys: &[Key]) -> Section<'a> {
+        let title = title.to_owned();
+        match node.entries() {
+            None => {
+                let message = format!("{title} is {}, not a table", node.kind());
+                context.refuse(&node.place, message, "write a table: { key = value, ... }");
+            }
+            Some(entries) => {
+                for entry in entries.iter().filter(|e| keys.iter().all(|k| k.name != e.key)) {
+                    let message = format!("unknown key `{}` in {title}", entry.key);
+                    let remedy = nearest(&entry.key, keys.iter().map(|k| k.name));
+                    context.refuse(&entry.place, message, remedy);
+                }
+            }
+        }
+        Section { context, node, title, keys: keys.to_vec(), resolved: Map::new() }
+    }
+
+    /// Where the section stands.
+    pub fn place(&self) -> &Place {
+        &self.node.place
+    }
+
+    /// A key's node, where it is given.
+    pub fn node(&self, key: &str) -> Option<&'a Node> {
+        debug_assert!(self.keys.iter().any(|k| k.name == key), "{key} is not declared");
+        self.node.get(key)
+    }
+
+    /// Whether the key is given.
+    pub fn has(&self, key: &str) -> bool {
+        self.node(key).is_some()
+    }
+
+    /// The place of a key's value, or the section's where it is absent.
+    pub fn place_of(&self, key: &str) -> &'a Place {
+        self.node.get(key).map_or(&self.node.place, |n| &n.place)
+    }
+
+    /// Notes a problem with a key's value.
+    pub fn refuse(&self, key: &str, message: impl Into<String>, remedy: impl Into<String>) {
+        self.context.refuse(self.place_of(key), message, remedy);
+    }
+
+    /// Notes a problem with a key's value if `wrong`.
+    pub fn refuse_if(&self, wrong: bool, key: &str, message: &str, remedy: &str) {
+        if wrong {
+            self.refuse(key, message, remedy);
+        }
+    }
+
+    /// Notes a problem where two keys that exclude each other are both given.
+    pub fn exclusive(&self, one: &str, other: &str) {
+        if self.has(one) && self.has(other) {
+            let message = format!("`{one}` and `{other}` exclude each other");
+            self.refuse(other, message, format!("remove `{one}` or `{other}`"));
+        }
+    }
+
+    /// A key's value or its default. `None`: it is absent and has none, or it was refused (a
+    /// problem is then noted).
+    pub fn get<T: Field>(&mut self, name: &str) -> Option<T> {
+        let key = *self.keys.iter().find(|k| k.name == name).expect("keys are declared");
+        let value = match (self.node.get(name), key.absent) {
+            (Some(node), _) => self.read::<T>(name, node),
+            (None, Absent::Is(text)) => self.read::<T>(name, &self.default_node(key, text)),
+            (None, Absent::Means(_)) => None,
+            (None, Absent::Refused) => {
+                let message = format!("{} needs `{name}`", self.title);
+                self.context.refuse(&self.node.place, message, format!("add it: {}", key.meaning));
+                None
+            }
+        }?;
+        self.resolved.insert(name.to_owned(), value.show());
+        Some(value)
+    }
+
+    fn read<T: Field>(&self, name: &str, node: &Node) -> Option<T> {
+        let read = T::read(node, self.context);
+        let refuse = |r: Refusal| {
+            self.context.refuse(&node.place, format!("{name}: {}", r.message), r.remedy);
+        };
+        read.map_err(refuse).ok()
+    }
+
+    fn default_node(&self, key: Key, text: &str) -> Node {
+        let data = match key.takes {
+            Takes::Number | Takes::Any if text.parse::<f64>().is_ok() => {
+                Data::Float(text.parse().expect("was parsed"))
+            }
+            Takes::Count => Data::Integer(text.parse().expect("counts have whole defaults")),
+            Takes::Flag => Data::Flag(text == "true"),
+            _ => Data::Text(text.to_owned()),
+        };
+        Node { place: self.node.place.clone(), data }
+    }
+
+    /// A word out of the key's own; see [`Takes::Word`].
+    pub fn word(&mut self, name: &str) -> Option<&'static str> {
+        let key = *self.keys.iter().find(|k| k.name == name).expect("keys are declared");
+        let Takes::Word(words) = key.takes else { unreachable!("{name} takes a word") };
+        let given: String = self.get(name)?;
+        let found = words.iter().copied().find(|w| *w == given);
+        if found.is_none() {
+            let remedy = nearest(&given, words.iter().copied());
+            self.refuse(name, format!("{name}: `{given}` is not one of its words"), remedy);
+        }
+        found
+    }
+
+    /// A count of at least `least`.
+    pub fn count(&mut self, name: &str, least: u64) -> Option<u64> {
+        let value: u64 = self.get::<Count>(name)?.0;
+        if value < least {
+            let message = format!("{name}: {value} is too small");
+            self.refuse(name, message, format!("it is at least {least}"));
+            return None;
+        }
+        Some(value)
+    }
+
+    /// A number within bounds, both included.
+    pub fn within(&mut self, name: &str, least: f64, most: f64) -> Option<f64> {
+        let value: f64 = self.get(name)?;
+        if !(least..=most).contains(&value) {
+            let message = format!("{name}: {value} is out of range");
+            self.refuse(name, message, format!("it lies between {least} and {most}"));
+            return None;
+        }
+        Some(value)
+    }
+
+    /// A law's parameter, by its schema.
+    pub fn parameter(&mut self, spec: &ParamSpec) -> Option<Value> {
+        let node = self.node.get(spec.name)?;
+        let name = spec.name;
+        let value = match spec.kind {
+            Kind::Number => Value::Number(self.read::<f64>(name, node)?),
+            Kind::Count => Value::Count(self.read::<Count>(name, node)?.0),
+            Kind::Bytes => Value::Bytes(self.read::<u64>(name, node)?),
+            Kind::Time => Value::Time(self.read::<Time>(name, node)?),
+            Kind::Rate => Value::Rate(self.read::<Rate>(name, node)?),
+            Kind::Flag => Value::Flag(self.read::<bool>(name, node)?),
+            Kind::Word(_) => Value::Word(self.read::<String>(name, node)?),
+        };
+        Some(value)
+    }
+
+    /// Notes why a law refused a parameter.
+    pub fn refuse_parameter(&self, error: &ParamError) {
+        let (name, remedy) = match error {
+            ParamError::Unknown { name } => (name, "remove it".to_owned()),
+            ParamError::WrongKind { name, expected: Kind::Word(words), given } => {
+                (name, nearest(&given.to_string(), words.iter().copied()))
+            }
+            ParamError::WrongKind { name, expected, .. } => (name, format!("write a {expected}")),
+            ParamError::OutOfRange { name, min, max, .. } => {
+                (name, format!("choose a value from {min} to {max}"))
+            }
+            ParamError::Conflict { name, .. } => (name, "change one of the two".to_owned()),
+        };
+        self.refuse(name, error.to_string(), remedy);
+    }
+
+    /// Puts what a sub-section came to among the section's own values.
+    pub fn resolve(&mut self, name: &str, value: serde_json::Value) {
+        self.resolved.insert(name.to_owned(), value);
+    }
+
+    /// All values read, defaults filled in.
+    pub fn resolved(self) -> serde_json::Value {
+        serde_json::Value::Object(self.resolved)
+    }
+}
+
+/// A type that a key's value is read as.
+pub trait Field: Sized {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// What is wrong and what to write.
+    fn read(node: &Node, context: &Context) -> Result<Self, Refusal>;
+    /// As the manifest shows it.
+    fn show(&self) -> serde_json::Value;
+}
+
+/// A whole number of things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count(pub u64);
+
+fn wrong(node: &Node, expected: &str, example: &str) -> Refusal {
+    let found = match &node.data {
+        Data::Text(text) => format!("`{text}`"),
+        Data::Integer(_) | Data::Float(_) => format!("`{}`", node.place.text()),
+        _ => node.kind().to_owned(),
+    };
+    Refusal::new(format!("{found} is not {expected}"), format!("write {example}"))
+}
+
+fn quantity(node: &Node, dimension: Dimension, packet: Option<u64>) -> Result<u64, Refusal> {
+    match &node.data {
+        Data::Text(text) => units::quantity(text, dimension, packet),
+        Data::Integer(n) if *n < 0 => units::quantity(&n.to_string(), dimension, packet),
+        Data::Float(n) if *n < 0.0 => units::quantity(&n.to_string(), dimension, packet),
+        Data::Integer(_) | Data::Float(_) => {
+            let (text, usual) = (node.place.text(), dimension.usual_unit());
+            Err(Refusal::new(
+                format!("`{text}` has no unit"),
+                format!("write \"{text}{usual}\", or the unit that is meant"),
+            ))
+        }
+        _ => {
+            let example = format!("\"10{}\"", dimension.usual_unit());
+            Err(wrong(node, dimension.name(), &example))
+        }
+    }
+}
+
+impl Field for Time {
+    fn read(node: &Node, _: &Context) -> Result<Self, Refusal> {
+        quantity(node, Dimension::Time, None).map(Time::from_ps)
+    }
+    fn show(&self) -> serde_json::Value {
+        json!(self.to_string())
+    }
+}
+
+impl Field for Rate {
+    fn read(node: &Node, _: &Context) -> Result<Self, Refusal> {
+        match quantity(node, Dimension::Rate, None)? {
+            0 => Err(Refusal::new("a rate of 0 carries nothing", "write a rate above 0")),
+            bps => Ok(Rate::from_bps(bps)),
+        }
+    }
+    fn show(&self) -> serde_json::Value {
+        json!(self.to_string())
+    }
+}
+
+/// Bytes.
+impl Field for u64 {
+    fn read(node: &Node, context: &Context) -> Result<Self, Refusal> {
+        quantity(node, Dimension::Bytes, Some(context.packet_bytes.get()))
+    }
+    fn show(&self) -> serde_json::Value {
+        json!(Value::Bytes(*self).to_string())
+    }
+}
+
+impl Field for Count {
+    fn read(node: &Node, _: &Context) -> Result<Self, Refusal> {
+        match node.data {
+            Data::Integer(n) => u64::try_from(n).map(Count).map_err(|_| {
+                Refusal::new(format!("`{n}` is negative"), "write a whole number from 0")
+            }),
+            _ => Err(wrong(node, "a whole number", "a whole number without quotes or unit")),
+        }
+    }
+    fn show(&self) -> serde_json::Value {
+        json!(self.0)
+    }
+}
+
+impl Field for f64 {
+    fn read(node: &Node, _: &Context) -> Result<Self, Refusal> {
+        match node.data {
+            Data::Integer(n) => Ok(n as f64),
+            Data::Float(x) if x.is_finite() => Ok(x),
+            _ => Err(wrong(node, "a number", "a number without quotes or unit")),
+        }
+    }
+    fn show(&self) -> serde_json::Value {
+        json!(self)
+    }
+}
+
+impl Field for bool {
+    fn read(node: &Node, _: &Context) -> Result<Self, Refusal> {
+        match node.data {
+            Data::Flag(flag) => Ok(flag),
+            _ => Err(wrong(node, "true or false", "true or false, without quotes")),
+        }
+    }
+    fn show(&self) -> serde_json::Value {
+        json!(self)
+    }
+}
+
+impl Field for String {
+    fn read(node: &Node, _: &Context) -> Result<Self, Refusal> {
+        match &node.data {
+            Data::Text(text) => Ok(text.clone()),
+            _ => Err(wrong(node, "a text", "a text in quotes")),
+        }
+    }
+    fn show(&self) -> serde_json::Value {
+        json!(self)
+    }
+}
+
+/// A list of texts; one alone stands for a list of one.
+impl Field for Vec<String> {
+    fn read(node: &Node, context: &Context) -> Result<Self, Refusal> {
+        match &node.data {
+            Data::List(nodes) => nodes.iter().map(|n| String::read(n, context)).collect(),
+            _ => Ok(vec![String::read(node, context)?]),
+        }
+    }
+    fn show(&self) -> serde_json::Value {
+        json!(self)
+    }
+}
+
+/// A value, or the word `none`.
+impl<T: Field> Field for Option<T> {
+    fn read(node: &Node, context: &Context) -> Result<Self, Refusal> {
+        match &node.data {
+            Data::Text(text) if text == "none" => Ok(None),
+            _ => T::read(node, context).map(Some),
+        }
+    }
+    fn show(&self) -> serde_json::Value {
+        self.as_ref().map_or(json!("none"), Field::show)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEYS: &[Key] = &[
+        Key::with("rate", Takes::Rate, "100Gbps", "a rate"),
+        Key::with("n", Takes::Count, "8", "a count"),
+        Key::optional("until", Takes::Time, "never", "a time"),
+        Key::required("size", Takes::Bytes, "a size"),
+        Key::with("mode", Takes::Word(&["fast", "slow"]), "fast", "a word"),
+    ];
+
+    fn lines(text: &str) -> Vec<String> {
+        let node = Node::parse("x.toml", text).unwrap();
+        let context = Context::new(Path::new("."));
+        let mut section = Section::open(&context, &node, "[x]", KEYS);
+        section.get::<Rate>("rate");
+        section.count("n", 1);
+        section.get::<Time>("until");
+        section.get::<u64>("size");
+        section.word("mode");
+        context.take().iter().map(Problem::line).collect()
+    }
+
+    #[test]
+    fn defaults_are_filled_in_and_shown() {
+        let node = Node::parse("x.toml", "size = \"3packets\"").unwrap();
+        let context = Context::new(Path::new("."));
+        let mut section = Section::open(&context, &node, "[x]", KEYS);
+        assert_eq!(section.get::<Rate>("rate"), Some(Rate::from_gbps(100)));
+        assert_eq!(section.get::<u64>("size"), Some(3 * 1518));
+        assert_eq!(section.get::<Time>("until"), None);
+        assert_eq!(section.word("mode"), Some("fast"));
+        assert!(!context.failed());
+        let shown = json!({ "rate": "100Gbps", "size": "4554B", "mode": "fast" });
+        assert_eq!(section.resolved(), shown);
+    }
+
+    #[test]
+    fn problems_are_collected_with_their_places() {
+        let found = lines("rat = \"1Gbps\"\nn = 0\nuntil = 80\nsize = \"-5KB\"\nmode = \"fst\"\n");
+        assert_eq!(
+            found,
+            [
+                "x.toml:1:1: unknown key `rat` in [x]; did you mean `rate`?",
+                "x.toml:2:5: n: 0 is too small; it is at least 1",
+                "x.toml:3:9: until: `80` has no unit; write \"80us\", or the unit that is meant",
+                "x.toml:4:8: size: `-5KB`: a size cannot be negative; write `5KB`",
+                "x.toml:5:8: mode: `fst` is not one of its words; did you mean `fast`?",
+            ]
+        );
+        assert_eq!(lines(""), ["x.toml:1:1: [x] needs `size`; add it: a size"]);
+    }
+}
