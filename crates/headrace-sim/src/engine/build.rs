@@ -10,7 +10,7 @@ use crate::net::framing::IP_TCP_HEADERS;
 use crate::net::graph::Graph;
 use crate::net::packet::Extra;
 use crate::net::path::{Paths, Uplink};
-use crate::net::port::{LinkLoss, Port, Receiver};
+use crate::net::port::{Detail, End, LinkKind, LinkLoss, Port};
 use crate::net::routing::Routes;
 use crate::rng;
 use crate::spec::{NodeKind, PoolSpec, RunSpec, SwitchSpec};
@@ -68,20 +68,33 @@ pub(super) fn assemble<W: crate::workload::Workload>(
         })
         .collect();
     let (routers, router_of) = routers(spec, graph);
-    let mut ports: Vec<Port> = Vec::new();
-    for &Direction { node, port } in &numbering.direction {
-        let to = graph.neighbours[node][port];
-        let receiver = match graph.host_of[to.node] {
-            Some(host) => Receiver::Host(host),
-            None => Receiver::Switch {
-                switch: router_of[to.node].expect("every switch is a router"),
-                ingress: to.far_port as u16,
-            },
-        };
-        ports.push(port_of(spec, graph, node, port, receiver, first_pool[node]));
+    let mut details: Vec<Detail> = (numbering.direction.iter())
+        .map(|d| detail_of(spec, graph, d.node, d.port, first_pool[d.node]))
+        .collect();
+    enroll(&mut pools, &details, &numbering);
+    let largest = network.framing.wire_bytes(network.mtu);
+    let mut kinds: Vec<LinkKind> = Vec::new();
+    let (mut ports, mut ends) = (Vec::new(), Vec::new());
+    for (d, detail) in numbering.direction.iter().zip(&mut details) {
+        let to = graph.neighbours[d.node][d.port];
+        let link = network.links[to.link];
+        let pool = &pools[detail.queue.pool as usize];
+        let calm = detail.queue.calm_wire_bytes(largest).filter(|_| pool.lets_go_dark());
+        let kind = LinkKind::new(link.delay, link.rate, calm.unwrap_or(0));
+        let known = kinds.iter().position(|k| *k == kind).unwrap_or(kinds.len());
+        if known == kinds.len() {
+            kinds.push(kind);
+        }
+        let lit = detail.scheduled.is_some() || calm.is_none();
+        ports.push(Port::new(known as u16, lit));
+        ends.push(End {
+            node: graph.host_of[to.node].or(router_of[to.node]).unwrap_or_default(),
+            ingress: to.far_port as u16,
+            is_host: graph.host_of[to.node].is_some(),
+            plain: detail.loss.is_none() && (!lit || detail.scheduled.is_some()),
+        });
     }
-    enroll(&mut pools, &ports, &numbering);
-    let sources = sources(&ports, &numbering, graph.hosts.len());
+    let sources = sources(&details, &numbering, graph.hosts.len());
     let mut done_source = vec![u32::MAX; ports.len()];
     for (i, &port) in sources.done_port.iter().enumerate() {
         done_source[port as usize] = i as u32;
@@ -90,9 +103,13 @@ pub(super) fn assemble<W: crate::workload::Workload>(
     let pool_count = pools.len();
     let fabric = Fabric {
         ports,
+        ends,
+        kinds,
+        details,
         pools,
         arrivals,
         local,
+        alarm: Time::ZERO,
         unbuffered: network.framing.unbuffered_bytes(),
         done_source,
         drops: Drops::default(),
@@ -110,7 +127,6 @@ pub(super) fn assemble<W: crate::workload::Workload>(
     };
     Simulation {
         transport: Transport::new(spec, graph.hosts.len(), sources.timers, workload),
-        receivers: fabric.ports.iter().map(|p| p.receiver).collect(),
         fabric,
         paths,
         coming: None,
@@ -118,7 +134,7 @@ pub(super) fn assemble<W: crate::workload::Workload>(
         sources,
         until: spec.until,
         now: Time::ZERO,
-        events: 0,
+        local_events: 0,
         packet_hops: 0,
         canonical: canonical(spec, graph, &numbering),
         router_pools: (routers.iter())
@@ -159,21 +175,18 @@ fn pools_of(switch: &SwitchSpec, ports: usize) -> Vec<Pool> {
     pools
 }
 
-fn port_of(
+fn detail_of(
     spec: &RunSpec,
     graph: &Graph,
     node: usize,
     port: usize,
-    receiver: Receiver,
     first_pool: usize,
-) -> Port {
+) -> Detail {
     let network = &spec.network;
     let link = network.links[graph.neighbours[node][port].link];
     let name = format!("{}/port{port}", network.nodes[node].name);
-    let mut made = match &network.nodes[node].kind {
-        NodeKind::Host(host) => {
-            Port::new(link.rate, link.delay, receiver, QueueBuffer::nic(host.nic_buffer))
-        }
+    let mut detail = match &network.nodes[node].kind {
+        NodeKind::Host(host) => Detail::new(QueueBuffer::nic(host.nic_buffer)),
         NodeKind::Switch(switch) => {
             let per_mmu = switch.ports_per_mmu.unwrap_or(usize::MAX);
             let base = first_pool + port / per_mmu * switch.pools.len();
@@ -186,44 +199,45 @@ fn port_of(
                 .collect();
             // One queue whose points only mark needs no event when a transmission ends.
             if buffers.len() == 1 && buffers[0].0.only_marks() {
-                Port::new(link.rate, link.delay, receiver, buffers.remove(0).0)
+                Detail::new(buffers.remove(0).0)
             } else {
                 let quantum = u64::from(network.framing.wire_bytes(network.mtu));
                 let order = switch.queue_of_priority;
                 let scheduled = Scheduled::new(buffers, order, switch.scheduler, quantum);
-                let unused = QueueBuffer::nic(Some(0));
-                let mut port = Port::new(link.rate, link.delay, receiver, unused);
-                port.scheduled = Some(Box::new(scheduled));
-                port.has_scheduler = true;
-                port
+                let mut detail = Detail::new(QueueBuffer::nic(Some(0)));
+                detail.scheduled = Some(Box::new(scheduled));
+                detail
             }
         }
     };
-    made.unbuffered = network.framing.unbuffered_bytes();
     if link.loss > 0.0 {
         let rng = rng::stream(spec.seed, &format!("{name}/loss"));
-        made.loss = Some(Box::new(LinkLoss::new(link.loss, rng)));
-        made.has_loss = true;
+        detail.loss = Some(LinkLoss::new(link.loss, rng));
     }
-    made
+    detail
 }
 
-/// Tells each pool its ports, in port order, and where its quiet ends.
-fn enroll(pools: &mut [Pool], ports: &[Port], numbering: &Numbering) {
+/// Tells each pool its ports, in port order, and what they need of it.
+fn enroll(pools: &mut [Pool], details: &[Detail], numbering: &Numbering) {
     for &id in numbering.out.iter().flatten() {
-        for buffer in ports[id as usize].buffers().filter(|b| b.pool != 0) {
+        for buffer in details[id as usize].buffers().filter(|b| b.pool != 0) {
             let pool = &mut pools[buffer.pool as usize];
             if pool.ports.last() != Some(&id) {
                 pool.ports.push(id);
             }
-            pool.quiet = pool.quiet.min(buffer.quiet_pool());
         }
+    }
+    for (index, pool) in pools.iter_mut().enumerate().skip(1) {
+        let members = std::mem::take(&mut pool.ports);
+        let buffers = members.iter().flat_map(|&id| details[id as usize].buffers());
+        pool.tune(buffers.filter(|b| b.pool as usize == index));
+        pool.ports = members;
     }
 }
 
-fn sources(ports: &[Port], numbering: &Numbering, hosts: usize) -> Sources {
+fn sources(details: &[Detail], numbering: &Numbering, hosts: usize) -> Sources {
     let done_port: Vec<u32> = (numbering.out.iter().flatten().copied())
-        .filter(|&id| ports[id as usize].scheduled.is_some())
+        .filter(|&id| details[id as usize].scheduled.is_some())
         .collect();
     let workload = done_port.len();
     let timers = workload + 1;

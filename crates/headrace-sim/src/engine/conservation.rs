@@ -3,8 +3,8 @@
 
 use super::Simulation;
 use crate::net::fabric::fingerprint;
-use crate::net::packet::Flags;
-use crate::net::port::{Port, Receiver};
+use crate::net::packet::{Flags, Packet};
+use crate::net::port::Detail;
 use crate::record::SimError;
 use crate::workload::Workload;
 
@@ -16,8 +16,8 @@ impl<W: Workload> Simulation<W> {
     pub(super) fn check_conservation(&self) -> Result<(), SimError> {
         let tally = &self.transport.tally;
         let drops = &self.fabric.drops;
-        let ports = &self.fabric.ports;
-        let held: u64 = ports.iter().map(|p| p.held_packets()).sum();
+        let ids = 0..self.fabric.ports.len();
+        let held: u64 = ids.clone().map(|id| self.fabric.held(id).count() as u64).sum();
         let dropped: u64 = drops.packets.iter().sum();
         if tally.sent_packets != tally.delivered_packets + dropped + held {
             return err(format!(
@@ -25,7 +25,7 @@ impl<W: Workload> Simulation<W> {
                 tally.sent_packets, tally.delivered_packets
             ));
         }
-        let on_the_way = ports.iter().flat_map(Port::packets).map(|&p| fingerprint(p));
+        let on_the_way = ids.clone().flat_map(|id| self.fabric.held(id)).map(|&p| fingerprint(p));
         let on_the_way = on_the_way.fold(0, u64::wrapping_add);
         let accounted = tally.delivered_fingerprint.wrapping_add(drops.fingerprint);
         if tally.sent_fingerprint != accounted.wrapping_add(on_the_way) {
@@ -33,8 +33,12 @@ impl<W: Workload> Simulation<W> {
                         their way"
                 .into());
         }
-        for (port, name) in ports.iter().zip(&self.names) {
-            check_port(port, name, self.fabric.unbuffered)?;
+        let crossed: u64 = self.fabric.ports.iter().map(|p| p.crossed_packets).sum();
+        if crossed != self.packet_hops {
+            return err(format!("{} packet-hops, but ports count {crossed}", self.packet_hops));
+        }
+        for id in ids {
+            self.check_port(id)?;
         }
         for pool in 1..self.fabric.pools.len() {
             self.check_pool(pool)?;
@@ -45,22 +49,20 @@ impl<W: Workload> Simulation<W> {
         }
     }
 
-    /// In debug builds, after each event: the buffers of the node that the event was at.
-    pub(super) fn check_event(&self, source: usize) -> Result<(), SimError> {
-        let Some(port) = self.fabric.ports.get(source) else { return Ok(()) };
-        match port.receiver {
-            Receiver::Switch { switch, .. } => {
-                self.router_pools[switch as usize].clone().try_for_each(|pool| self.check_pool(pool))
-            }
-            Receiver::Host(_) => Ok(()),
+    /// In debug builds, after each event: the buffers of the node that the packet came to.
+    pub(super) fn check_event(&self, link: usize) -> Result<(), SimError> {
+        let end = self.fabric.ends[link];
+        if end.is_host {
+            return Ok(());
         }
+        self.router_pools[end.node as usize].clone().try_for_each(|pool| self.check_pool(pool))
     }
 
     /// The sum over queues is the pool's occupancy.
     fn check_pool(&self, index: usize) -> Result<(), SimError> {
         let pool = &self.fabric.pools[index];
-        let ports = pool.ports.iter().map(|&p| &self.fabric.ports[p as usize]);
-        let held: u64 = ports.flat_map(Port::buffers).map(|buffer| match buffer.pool as usize {
+        let details = pool.ports.iter().map(|&p| &self.fabric.details[p as usize]);
+        let held: u64 = details.flat_map(Detail::buffers).map(|buffer| match buffer.pool as usize {
             mine if mine == index => buffer.shared_used,
             _ => 0,
         }).sum();
@@ -72,35 +74,22 @@ impl<W: Workload> Simulation<W> {
         }
         Ok(())
     }
-}
 
-/// A port's packets in and out, and its bytes against the packets that it holds.
-fn check_port(port: &Port, name: &str, unbuffered: u16) -> Result<(), SimError> {
-    if port.sent_packets != port.crossed_packets + port.sent_on_wire() {
-        return err(format!(
-            "{name} sent {} packets, but {} crossed it and {} are on the wire",
-            port.sent_packets,
-            port.crossed_packets,
-            port.sent_on_wire()
-        ));
-    }
-    let frame = |wire: u16| u64::from(wire - unbuffered);
-    match &port.scheduled {
-        None => {
-            let held = (port.wire.len() - port.unsettled as usize..port.wire.len())
-                .map(|i| port.wire.get(i))
-                .map(|p| (frame(p.wire), p.flags.has(Flags::SHARED)));
-            check_queue(&port.queue, held, name)
+    /// A port's accounts against the packets that it holds.
+    fn check_port(&self, id: usize) -> Result<(), SimError> {
+        let (port, detail) = (&self.fabric.ports[id], &self.fabric.details[id]);
+        let name = &self.names[id];
+        let entry = |p: &Packet| (self.fabric.frame(*p), p.flags.has(Flags::SHARED));
+        let Some(scheduled) = &detail.scheduled else {
+            let held = port.wire.len() - detail.unsettled as usize..port.wire.len();
+            return check_queue(&detail.queue, held.map(|i| entry(port.wire.get(i))), name);
+        };
+        for (i, queue) in scheduled.queues.iter().enumerate() {
+            let waiting = queue.waiting.iter().map(|w| entry(&w.packet));
+            let sending = scheduled.sending.filter(|s| s.queue == i).map(|s| (s.frame, s.shared));
+            check_queue(&queue.buffer, waiting.chain(sending), &format!("{name} queue {i}"))?;
         }
-        Some(s) => {
-            for (i, queue) in s.queues.iter().enumerate() {
-                let waiting = queue.waiting.iter().map(|w| &w.packet);
-                let waiting = waiting.map(|p| (frame(p.wire), p.flags.has(Flags::SHARED)));
-                let sending = s.sending.filter(|s| s.queue == i).map(|s| (s.frame, s.shared));
-                check_queue(&queue.buffer, waiting.chain(sending), &format!("{name} queue {i}"))?;
-            }
-            Ok(())
-        }
+        Ok(())
     }
 }
 

@@ -21,7 +21,6 @@ use crate::host::transport::{Net, Transport};
 use crate::net::fabric::Fabric;
 use crate::net::graph::Graph;
 use crate::net::path::Paths;
-use crate::net::port::Receiver;
 use crate::record::{LinkTotals, PortSample, Recorder, SimError, Totals};
 use crate::spec::RunSpec;
 use crate::workload::{FlowSpec, Workload};
@@ -44,15 +43,14 @@ pub struct Simulation<W> {
     pub(crate) fabric: Fabric,
     pub(crate) paths: Paths,
     pub(crate) transport: Transport<W>,
-    /// Who is at the end of each directed link: a copy that fits in the cache.
-    receivers: Vec<Receiver>,
     sources: Sources,
     /// The next flow of the workload.
     coming: Option<FlowSpec>,
     sampler: Option<Sampler>,
     until: Time,
     now: Time,
-    events: u64,
+    /// Events that were not arrivals.
+    local_events: u64,
     packet_hops: u64,
     /// Directed links in the order of [`Totals::links`].
     pub(crate) canonical: Vec<u32>,
@@ -81,8 +79,8 @@ struct Sampler {
     ports: Vec<(u32, u32, u32, Vec<u32>)>,
 }
 
-/// How many events pass between two looks at the watch.
-const WATCH_EVENTS: u64 = 1 << 17;
+/// How many packet-hops pass between two looks at the watch.
+const WATCH_HOPS: u64 = 1 << 17;
 
 impl<W: Workload> Simulation<W> {
     /// Builds the network.
@@ -116,10 +114,11 @@ impl<W: Workload> Simulation<W> {
         if let Some(sampler) = &simulation.sampler {
             simulation.fabric.local.set(simulation.sources.sampler, sampler.next);
         }
+        simulation.set_alarm();
         Ok(simulation)
     }
 
-    /// Runs to the end. `watch` is called every 2^17 events; a break ends the run.
+    /// Runs to the end. `watch` is called every 2^17 packet-hops; a break ends the run.
     ///
     /// # Errors
     /// [`SimError::Invariant`] where the simulation contradicts itself, [`SimError::Spec`] for a flow
@@ -129,33 +128,20 @@ impl<W: Workload> Simulation<W> {
         recorder: &mut impl Recorder,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Totals, SimError> {
-        let mut next_watch = WATCH_EVENTS;
+        let mut next_watch = 0;
         loop {
             let (arrival, link) = self.fabric.arrivals.first();
-            let (own, source) = self.fabric.local.first();
-            let time = arrival.min(own);
-            if time > self.until || time == Time::NEVER {
-                break;
-            }
-            debug_assert!(time >= self.now, "time goes back at link {link} or source {source}");
-            if time > self.transport.outbox.at {
-                self.flush(recorder);
-            }
-            if arrival > own && source == self.sources.sampler && self.only_samples_remain() {
-                break;
-            }
-            self.now = time;
-            self.events += 1;
-            if arrival <= own {
-                self.arrive(link, time);
+            if arrival <= self.fabric.alarm {
+                self.now = arrival;
+                self.arrive(link, arrival);
                 if cfg!(debug_assertions) {
                     self.check_event(link)?;
                 }
-            } else {
-                self.handle_local(source, time, recorder);
+            } else if !self.handle_alarm(arrival, recorder) {
+                break;
             }
-            if self.events >= next_watch {
-                next_watch = self.events + WATCH_EVENTS;
+            if self.packet_hops >= next_watch {
+                next_watch = self.packet_hops + WATCH_HOPS;
                 if watch(&self.progress()).is_break() {
                     return Err(SimError::Interrupted(self.now));
                 }
@@ -170,21 +156,50 @@ impl<W: Workload> Simulation<W> {
         self.finish(recorder)
     }
 
+    /// Something is due before the next arrival: records to hand over, a local event, the end of the
+    /// run. False at the end.
+    #[inline(never)]
+    fn handle_alarm(&mut self, arrival: Time, recorder: &mut impl Recorder) -> bool {
+        let (own, source) = self.fabric.local.first();
+        let time = arrival.min(own);
+        if time > self.transport.outbox.at {
+            self.flush(recorder);
+        }
+        let sample = own < arrival && source == self.sources.sampler;
+        if time > self.until || time == Time::NEVER || sample && self.only_samples_remain() {
+            return false;
+        }
+        if own < arrival {
+            debug_assert!(own >= self.now, "time goes back at source {source}");
+            self.now = own;
+            self.local_events += 1;
+            self.handle_local(source, own, recorder);
+        }
+        self.set_alarm();
+        true
+    }
+
+    /// The next time at which anything but an arrival needs attention.
+    fn set_alarm(&mut self) {
+        let own = self.fabric.local.first().0;
+        // Before "never", so that the end of all arrivals is an alarm too.
+        let last = Time::from_ps(Time::NEVER.ps() - 1);
+        self.fabric.alarm = own.min(self.until).min(self.transport.outbox.at).min(last);
+    }
+
     /// A packet reaches the end of directed link `id`.
     #[inline(never)]
     fn arrive(&mut self, id: usize, now: Time) {
         self.packet_hops += 1;
         let Some(packet) = self.fabric.take_arrival(id, now) else { return };
-        match self.receivers[id] {
-            Receiver::Switch { switch, ingress } => {
-                let dst = usize::from(packet.dst);
-                let out = self.paths.routes.next_hop(switch as usize, dst, packet.hash);
-                self.fabric.offer(out, packet, ingress, now);
-            }
-            Receiver::Host(_) => {
-                let mut net = Net { fabric: &mut self.fabric, paths: &self.paths };
-                self.transport.on_packet(&mut net, packet, now);
-            }
+        let end = self.fabric.ends[id];
+        if end.is_host {
+            let mut net = Net { fabric: &mut self.fabric, paths: &self.paths };
+            self.transport.on_packet(&mut net, packet, now);
+        } else {
+            let dst = usize::from(packet.dst);
+            let out = self.paths.routes.next_hop(end.node as usize, dst, packet.hash);
+            self.fabric.offer(out, packet, end.ingress, now);
         }
     }
 
@@ -230,18 +245,24 @@ impl<W: Workload> Simulation<W> {
         self.fabric.local.set(self.sources.sampler, sampler.next);
         // Samples come last in their instant: what ends transmission now has left.
         self.fabric.settle_all(now + Time::from_ps(1));
-        for (node, port, link, pools) in &sampler.ports {
-            let state = &self.fabric.ports[*link as usize];
+        let mut pools: Vec<Option<u64>> = vec![None; self.fabric.pools.len()];
+        for (node, port, link, mine) in &sampler.ports {
+            let account = self.fabric.port_account(*link as usize, now);
+            let detail = &self.fabric.details[*link as usize];
+            let mut in_pool = |pool: u32| {
+                let fresh = || self.fabric.pool_bytes(pool as usize, now);
+                *pools[pool as usize].get_or_insert_with(fresh)
+            };
             recorder.port(&PortSample {
                 time: now,
                 node: *node,
                 port: *port,
-                queue_bytes: state.queued_bytes(),
-                pool_bytes: pools.iter().map(|&p| self.fabric.pools[p as usize].used).sum(),
-                tx_bytes: state.sent_bytes,
-                tx_packets: state.sent_packets,
-                drops: state.drops,
-                marks: state.marks(),
+                queue_bytes: account.queue_bytes,
+                pool_bytes: mine.iter().map(|&pool| in_pool(pool)).sum(),
+                tx_bytes: account.sent_bytes,
+                tx_packets: account.sent_packets,
+                drops: detail.drops,
+                marks: detail.marks(),
                 paused: Time::ZERO,
             });
         }
@@ -277,35 +298,38 @@ impl<W: Workload> Simulation<W> {
         self.check_conservation()?;
         self.transport.unfinished().iter().for_each(|r| recorder.flow(r));
         let tally = self.transport.tally;
-        let ports = &self.fabric.ports;
+        let fabric = &self.fabric;
+        let ids = 0..fabric.ports.len();
         Ok(Totals {
             end: self.now,
-            events: self.events,
+            events: self.packet_hops + self.local_events,
             packet_hops: self.packet_hops,
             flows_started: tally.flows_started,
             flows_finished: tally.flows_finished,
             peak_active_flows: tally.peak_active,
             sent_packets: tally.sent_packets,
             delivered_packets: tally.delivered_packets,
-            in_flight_packets: ports.iter().map(|p| p.held_packets()).sum(),
+            in_flight_packets: ids.map(|id| fabric.held(id).count() as u64).sum(),
             sent_data_packets: tally.sent_data_packets,
             drops: self.fabric.drops.packets,
             dropped_bytes: self.fabric.drops.bytes,
-            marks: ports.iter().map(|p| p.marks()).sum(),
+            marks: fabric.details.iter().map(|d| d.marks()).sum(),
             goodput_bytes: tally.goodput_bytes,
             links: (self.canonical.iter())
-                .map(|&id| link_totals(&ports[id as usize], self.fabric.unbuffered.into()))
+                .map(|&id| link_totals(fabric, id as usize, self.now))
                 .collect(),
         })
     }
 }
 
-fn link_totals(port: &crate::net::port::Port, unbuffered: u64) -> LinkTotals {
+fn link_totals(fabric: &Fabric, id: usize, end: Time) -> LinkTotals {
+    let account = fabric.port_account(id, end);
+    let (port, detail) = (&fabric.ports[id], &fabric.details[id]);
     LinkTotals {
-        tx_packets: port.sent_packets,
-        wire_bytes: port.sent_bytes + port.sent_packets * unbuffered,
-        drops: port.drops,
-        marks: port.marks(),
-        peak_queue_bytes: port.rate.bytes_in(port.queue.peak_backlog),
+        tx_packets: account.sent_packets,
+        wire_bytes: account.sent_bytes + account.sent_packets * u64::from(fabric.unbuffered),
+        drops: detail.drops,
+        marks: detail.marks(),
+        peak_queue_bytes: fabric.kinds[usize::from(port.kind)].rate.bytes_in(port.peak_backlog),
     }
 }

@@ -13,6 +13,7 @@ pub(crate) struct Pending {
     tree: Box<[u64]>,
     /// The leaves are a power of two: 2^levels.
     levels: u32,
+    /// The latest time that can be pending: 213 days over the number of sources.
     horizon: Time,
     /// [`replay`] for this many levels.
     replay: Replay,
@@ -32,11 +33,6 @@ impl Pending {
         let replay = replay_for(levels);
         let horizon = Time::from_ps((IDLE >> levels) - 1);
         Pending { tree: vec![IDLE; 2 * leaves].into_boxed_slice(), levels, horizon, replay }
-    }
-
-    /// The latest time that can be pending: 213 days over the number of sources.
-    pub(crate) fn horizon(&self) -> Time {
-        self.horizon
     }
 
     /// The earliest event: its time ([`Time::NEVER`]: there is none) and source. At equal times the

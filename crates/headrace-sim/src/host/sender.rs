@@ -106,7 +106,7 @@ pub(crate) struct NewFlow {
 
 impl Sender {
     /// A sender for `flow`, in the memory of `board`.
-    pub(crate) fn new(flow: NewFlow, mut board: Scoreboard) -> Self {
+    pub(crate) fn new(flow: NewFlow, mut board: Scoreboard, tcp: &TcpSpec) -> Self {
         board.reset();
         let mss = u64::from(flow.mss);
         let total = flow.size.div_ceil(mss).min(u64::from(u32::MAX));
@@ -115,7 +115,7 @@ impl Sender {
             allowance: flow.law.allowance(),
             law: flow.law,
             board,
-            rtt: RttEstimator::new(flow.initial_rto),
+            rtt: RttEstimator::new(flow.initial_rto, tcp),
             phase: Phase::Open,
             ecn: flow.ecn,
             total: total as u32,
@@ -139,7 +139,7 @@ impl Sender {
     pub(crate) fn open(&mut self, now: Time, tcp: &TcpSpec, out: &mut impl Outgoing) {
         if tcp.handshake {
             self.phase = Phase::Opening;
-            self.rto_at = now.saturating_add(self.rtt.rto(tcp));
+            self.rto_at = now.saturating_add(self.rtt.rto());
             out.syn();
         } else {
             self.send(now, tcp, out);
@@ -160,7 +160,7 @@ impl Sender {
         if let Some(sent) = sent.filter(|_| self.counters.timeouts == 0) {
             self.rtt.sample(now.since(sent), tcp);
         }
-        self.rtt.backoff = 0;
+        self.rtt.end_backoff(tcp);
         self.phase = Phase::Open;
         self.rto_at = Time::NEVER;
         self.send(now, tcp, out);
@@ -209,7 +209,7 @@ impl Sender {
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt, tcp);
         } else if advanced {
-            self.rtt.backoff = 0;
+            self.rtt.end_backoff(tcp);
         }
         self.settle_probe(ack, advanced);
         self.leave_recovery();
@@ -234,7 +234,7 @@ impl Sender {
         });
         self.allowance = self.law.allowance();
         if advanced {
-            self.restart_rto(ack.now, tcp);
+            self.restart_rto(ack.now);
         }
         self.send(ack.now, tcp, out);
         if tcp.tail_loss_probe {
@@ -325,10 +325,10 @@ impl Sender {
             }
             if self.board.lost > 0 {
                 let Some(seq) = self.board.next_lost() else { break };
-                self.send_again(seq, now, tcp, out);
+                self.send_again(seq, now, out);
             } else if self.board.next < self.total {
-                self.send_new(now, tcp, out);
-            } else if !self.send_rescue(now, tcp, out) {
+                self.send_new(now, out);
+            } else if !self.send_rescue(now, out) {
                 break;
             }
         }
@@ -348,16 +348,16 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn send_new(&mut self, now: Time, tcp: &TcpSpec, out: &mut impl Outgoing) {
+    fn send_new(&mut self, now: Time, out: &mut impl Outgoing) {
         let seq = self.board.send_new(now);
         let cwr = std::mem::take(&mut self.cwr);
-        let payload = self.transmit(seq, cwr, now, tcp, out);
+        let payload = self.transmit(seq, cwr, now, out);
         self.law.on_sent(now, u64::from(payload));
     }
 
-    fn send_again(&mut self, seq: u32, now: Time, tcp: &TcpSpec, out: &mut impl Outgoing) {
+    fn send_again(&mut self, seq: u32, now: Time, out: &mut impl Outgoing) {
         self.board.send_again(seq, now);
-        let payload = self.transmit(seq, false, now, tcp, out);
+        let payload = self.transmit(seq, false, now, out);
         self.counters.resent_bytes += u64::from(payload);
     }
 
@@ -367,14 +367,13 @@ impl Sender {
         seq: u32,
         cwr: bool,
         now: Time,
-        tcp: &TcpSpec,
         out: &mut impl Outgoing,
     ) -> u32 {
         let last = seq + 1 == self.total;
         let payload = if last { self.tail } else { self.mss };
         self.counters.sent_bytes += u64::from(payload);
         if self.rto_at == Time::NEVER {
-            self.restart_rto(now, tcp);
+            self.restart_rto(now);
         }
         if let Some(rate) = self.allowance.rate {
             self.pace_at = self.pace_at.max(now) + rate.time_for(u64::from(payload));
@@ -391,20 +390,20 @@ impl Sender {
 
     /// NextSeg rules 3 and 4: with nothing else to send in recovery, a hole that is not yet deemed
     /// lost, and once the highest segment outstanding.
-    fn send_rescue(&mut self, now: Time, tcp: &TcpSpec, out: &mut impl Outgoing) -> bool {
+    fn send_rescue(&mut self, now: Time, out: &mut impl Outgoing) -> bool {
         let hole = self.board.next_hole();
         let seq = hole.or_else(|| {
             std::mem::take(&mut self.rescue).then(|| self.board.last_unsacked()).flatten()
         });
         if let Some(seq) = seq {
-            self.send_again(seq, now, tcp, out);
+            self.send_again(seq, now, out);
         }
         seq.is_some()
     }
 
-    fn restart_rto(&mut self, now: Time, tcp: &TcpSpec) {
+    fn restart_rto(&mut self, now: Time) {
         let waits = self.board.outstanding() > 0;
-        self.rto_at = if waits { now.saturating_add(self.rtt.rto(tcp)) } else { Time::NEVER };
+        self.rto_at = if waits { now.saturating_add(self.rtt.rto()) } else { Time::NEVER };
     }
 
     /// RFC 8985 7.2: while open and with nothing SACKed, a probe is due after two RTTs.
@@ -425,12 +424,12 @@ impl Sender {
         let repeats = self.board.next >= self.total;
         if repeats {
             let Some(seq) = self.board.last_unsacked() else { return };
-            self.send_again(seq, now, tcp, out);
+            self.send_again(seq, now, out);
         } else {
-            self.send_new(now, tcp, out);
+            self.send_new(now, out);
         }
         self.probe = Some((self.board.next, repeats));
-        self.restart_rto(now, tcp);
+        self.restart_rto(now);
     }
 
     /// RFC 8985 7.4: what an acknowledgement says of a probe that is out. One delivered by SACK shows
@@ -490,8 +489,8 @@ impl Sender {
     /// The retransmission timer ran out (RFC 6298 5.4 to 5.6).
     fn on_timeout(&mut self, now: Time, tcp: &TcpSpec, out: &mut impl Outgoing) {
         self.counters.timeouts += 1;
-        self.rtt.backoff += 1;
-        self.rto_at = now.saturating_add(self.rtt.rto(tcp));
+        let backoff = self.rtt.back_off(tcp);
+        self.rto_at = now.saturating_add(self.rtt.rto());
         self.probe_at = Time::NEVER;
         if self.phase == Phase::Opening {
             out.syn();
@@ -502,7 +501,7 @@ impl Sender {
             now,
             flight_size: u64::from(self.board.outstanding()) * mss,
             next: u64::from(self.board.next) * mss,
-            backoff: self.rtt.backoff,
+            backoff,
         });
         self.allowance = self.law.allowance();
         self.probe = None;

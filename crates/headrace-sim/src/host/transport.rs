@@ -160,7 +160,7 @@ impl<W: Workload> Transport<W> {
             now,
             mss,
             initial_window: u64::from(class.tcp.initial_window) * mss,
-            line_rate: net.fabric.ports[first_port].rate,
+            line_rate: net.fabric.kinds[usize::from(net.fabric.ports[first_port].kind)].rate,
             base_rtt,
         });
         let cached = class.tcp.rto_min.max(base_rtt.saturating_mul(2));
@@ -178,7 +178,7 @@ impl<W: Workload> Transport<W> {
         let trace_at = if spec.id < self.rate_flows { Time::ZERO } else { Time::NEVER };
         *flow = Flow { spec, generation, active: true, hash, ack_hash, ideal, trace_at, opened: now };
         let board = std::mem::replace(&mut self.boards[slot], Scoreboard::new());
-        self.senders[slot] = Some(Sender::new(new, board));
+        self.senders[slot] = Some(Sender::new(new, board, &class.tcp));
         self.tally.flows_started += 1;
         self.tally.peak_active = self.tally.peak_active.max(self.active_flows());
         self.with_sender(net, slot, now, |sender, class, wire| {
@@ -347,9 +347,9 @@ impl<W: Workload> Transport<W> {
             sender.on_ack(AckIn { now, ack, seq, ece, extra }, &class.tcp, wire);
         });
         if self.flows[slot].trace_at <= now {
-            self.trace_rate(slot, now);
+            self.trace_rate(net, slot, now);
         }
-        self.finish_if_done(slot, extra.and_then(|e| e.delivered_at), now);
+        self.finish_if_done(net, slot, extra.and_then(|e| e.delivered_at), now);
     }
 
     /// Calls a flow's sender with the wire that it sends on, and minds its timer afterwards.
@@ -404,7 +404,7 @@ impl<W: Workload> Transport<W> {
     #[inline(never)]
     fn push_timer(&mut self, net: &mut Net<'_>, host: u32, timer: Timer) {
         if self.timers[host as usize].push(timer) {
-            net.fabric.local.set(self.first_timer_source + host as usize, timer.time);
+            net.fabric.schedule(self.first_timer_source + host as usize, timer.time);
         }
     }
 
@@ -427,7 +427,7 @@ impl<W: Workload> Transport<W> {
     /// The earliest timer of `host` has come.
     pub(crate) fn on_timer(&mut self, net: &mut Net<'_>, host: usize, now: Time) {
         let timer = self.timers[host].pop();
-        net.fabric.local.set(self.first_timer_source + host, self.timers[host].next());
+        net.fabric.schedule(self.first_timer_source + host, self.timers[host].next());
         let Some(timer) = timer else { return };
         let slot = timer.slot as usize;
         if timer.wake == Wake::Start {
@@ -459,7 +459,7 @@ impl<W: Workload> Transport<W> {
                 sender.on_deadline(now, &class.tcp, wire);
             }
         });
-        self.finish_if_done(slot, None, now);
+        self.finish_if_done(net, slot, None, now);
     }
 
     fn on_receiver_timer(&mut self, net: &mut Net<'_>, slot: usize, now: Time) {
@@ -507,7 +507,7 @@ impl<W: Workload> Transport<W> {
     }
 
     #[cold]
-    fn trace_rate(&mut self, slot: usize, now: Time) {
+    fn trace_rate(&mut self, net: &mut Net<'_>, slot: usize, now: Time) {
         let flow = &mut self.flows[slot];
         flow.trace_at = now + self.rate_interval;
         let Some(sender) = &self.senders[slot] else { return };
@@ -516,6 +516,7 @@ impl<W: Workload> Transport<W> {
         let by_window = u128::from(allowance.window) * 8_000_000_000_000 / u128::from(srtt);
         let rate = allowance.rate.unwrap_or(Rate::from_bps(by_window.min(u64::MAX.into()) as u64));
         self.outbox.at = now;
+        net.fabric.alarm = net.fabric.alarm.min(now);
         self.outbox.rates.push(RateSample {
             time: now,
             flow: flow.spec.id,
@@ -529,13 +530,25 @@ impl<W: Workload> Transport<W> {
     }
 
     #[inline(always)]
-    fn finish_if_done(&mut self, slot: usize, delivered_at: Option<Time>, now: Time) {
+    fn finish_if_done(
+        &mut self,
+        net: &mut Net<'_>,
+        slot: usize,
+        delivered_at: Option<Time>,
+        now: Time,
+    ) {
         if self.senders[slot].as_ref().is_some_and(Sender::done) {
-            self.finish(slot, delivered_at, now);
+            self.finish(net, slot, delivered_at, now);
         }
     }
 
-    fn finish(&mut self, slot: usize, delivered_at: Option<Time>, now: Time) {
+    fn finish(
+        &mut self,
+        net: &mut Net<'_>,
+        slot: usize,
+        delivered_at: Option<Time>,
+        now: Time,
+    ) {
         let flow = &mut self.flows[slot];
         let Some(sender) = self.senders[slot].take() else { return };
         let stopped = flow.spec.stop != Time::NEVER && delivered_at.is_none();
@@ -556,6 +569,7 @@ impl<W: Workload> Transport<W> {
         flow.active = false;
         let record = record_of(flow, &sender, fct);
         self.outbox.at = now;
+        net.fabric.alarm = net.fabric.alarm.min(now);
         self.outbox.flows.push(record);
         self.boards[slot] = sender.board;
         self.boards[slot].release();

@@ -3,7 +3,6 @@
 use headrace_cc::units::Time;
 
 use super::fabric::Fabric;
-use super::port::Receiver;
 use super::routing::Routes;
 
 /// How hosts and switches reach the next hop.
@@ -51,12 +50,9 @@ impl PathIter<'_> {
     /// The next link; the fabric says what is at its end.
     pub(crate) fn next_in(&mut self, fabric: &Fabric) -> Option<usize> {
         let link = self.next?;
-        self.next = match fabric.ports[link].receiver {
-            Receiver::Host(_) => None,
-            Receiver::Switch { switch, .. } => {
-                Some(self.paths.routes.next_hop(switch as usize, self.dst as usize, self.hash))
-            }
-        };
+        let end = fabric.ends[link];
+        let (router, dst) = (end.node as usize, self.dst as usize);
+        self.next = (!end.is_host).then(|| self.paths.routes.next_hop(router, dst, self.hash));
         Some(link)
     }
 }
@@ -77,9 +73,9 @@ pub(crate) fn transfer_time(
     let (mut delays, mut before, mut widest, mut best) = (0u64, 0u64, 0u64, 0u64);
     // `best` holds the maximum over j so far, with the last packet's times summed up to here.
     while let Some(link) = path.next_in(fabric) {
-        let port = &fabric.ports[link];
-        let (a, l) = (port.serialization(full).ps(), port.serialization(last).ps());
-        delays += port.delay.ps();
+        let kind = &fabric.kinds[usize::from(fabric.ports[link].kind)];
+        let (a, l) = (kind.serialization(full).ps(), kind.serialization(last).ps());
+        delays += kind.delay.ps();
         if count >= 2 {
             before += a;
             widest = widest.max(a);

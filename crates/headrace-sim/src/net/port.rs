@@ -11,57 +11,65 @@ use super::ring::Ring;
 use crate::switch::buffer::QueueBuffer;
 use crate::switch::scheduled::Scheduled;
 
-/// Who is at the receiving end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Receiver {
-    /// A host, by its number.
-    Host(u32),
-    /// A switch, by its number, with the number of the port there.
-    Switch { switch: u32, ingress: u16 },
-}
-
-/// A directed link with the port that feeds it.
+/// A directed link with the port that feeds it: what every packet touches, one cache line.
 ///
 /// A port with one FIFO queue needs no event of its own: the departure of a packet is known when it
-/// joins, so it goes straight into `wire` with its time of arrival at the far end, and the buffer is
-/// brought up to date (`Fabric::settle`) before anyone looks at it.
-///
-/// A packet that joins touches the first two cache lines, one that arrives the third as well.
+/// joins, so it goes straight into `wire` with its time of arrival at the far end.
 #[repr(C, align(64))]
 pub(crate) struct Port {
     /// Packets on the wire, and behind them (FIFO) those whose transmission is not over.
     pub(crate) wire: Ring<Packet>,
-    /// FIFO: when the first of those leaves; [`Time::NEVER`] for none.
-    pub(crate) next_done: Time,
     /// When the transmitter is free.
     pub(crate) busy_until: Time,
+    /// Largest time that it took to send all that was there.
+    pub(crate) peak_backlog: Time,
+    /// Packets that crossed the wire, and their bytes on it.
+    pub(crate) crossed_packets: u64,
+    pub(crate) crossed_wire_bytes: u64,
+    /// Index of its [`LinkKind`].
+    pub(crate) kind: u16,
+    /// Its queue is accounted for packet by packet (see `switch::fifo`), or it has a scheduler.
+    pub(crate) lit: bool,
+}
+
+/// What many links have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LinkKind {
     /// Propagation delay.
     pub(crate) delay: Time,
+    pub(crate) rate: Rate,
     /// Picoseconds a byte, where whole; 0 where the rate does not divide.
     ps_per_byte: u64,
-    /// FIFO: how many at the back of `wire` still hold buffer.
-    pub(crate) unsettled: u32,
-    /// Bytes of a packet on the wire that no buffer holds.
-    pub(crate) unbuffered: u16,
-    /// `scheduled` is there.
-    pub(crate) has_scheduler: bool,
-    /// `loss` is there.
-    pub(crate) has_loss: bool,
-    /// FIFO: the queue. Unused where `scheduled` is there.
+    /// A FIFO port may stay dark while it needs no longer than this to send all that is there.
+    pub(crate) calm: Time,
+}
+
+/// Who is at the receiving end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct End {
+    /// The host's or the router's number.
+    pub(crate) node: u32,
+    /// The port's number there.
+    pub(crate) ingress: u16,
+    pub(crate) is_host: bool,
+    /// An arrival is nothing but a packet off the wire: no account is kept and nothing is lost.
+    pub(crate) plain: bool,
+}
+
+/// What few packets touch.
+pub(crate) struct Detail {
+    /// FIFO: the queue. Its counts hold while the port is lit.
     pub(crate) queue: QueueBuffer,
-    /// Packets sent to their last bit (FIFO: and settled), and the bytes of their frames.
-    pub(crate) sent_packets: u64,
-    pub(crate) sent_bytes: u64,
-    /// Packets that crossed the wire.
-    pub(crate) crossed_packets: u64,
-    pub(crate) rate: Rate,
-    pub(crate) receiver: Receiver,
+    /// FIFO, lit: how many at the back of the wire still hold buffer.
+    pub(crate) unsettled: u32,
+    /// FIFO, lit: when the first of those leaves; [`Time::NEVER`] for none.
+    pub(crate) next_done: Time,
     pub(crate) drops: u64,
     /// Several queues behind the transmitter, served by a scheduler.
     pub(crate) scheduled: Option<Box<Scheduled>>,
     /// Extras of the packets in `wire`, in their order.
     pub(crate) extras: VecDeque<Extra>,
-    pub(crate) loss: Option<Box<LinkLoss>>,
+    pub(crate) loss: Option<LinkLoss>,
 }
 
 /// Random loss on a link.
@@ -81,49 +89,35 @@ impl LinkLoss {
     }
 }
 
-impl Port {
-    pub(crate) fn new(rate: Rate, delay: Time, receiver: Receiver, queue: QueueBuffer) -> Self {
+impl LinkKind {
+    pub(crate) fn new(delay: Time, rate: Rate, calm_bytes: u64) -> Self {
         const PS_BITS_PER_BYTE: u64 = 8_000_000_000_000;
         let whole = PS_BITS_PER_BYTE.is_multiple_of(rate.bps());
-        Port {
-            wire: Ring::new(),
-            unsettled: 0,
-            unbuffered: 0,
-            has_scheduler: false,
-            has_loss: false,
-            next_done: Time::NEVER,
-            busy_until: Time::ZERO,
-            delay,
-            ps_per_byte: if whole { PS_BITS_PER_BYTE / rate.bps() } else { 0 },
-            rate,
-            receiver,
-            queue,
-            sent_packets: 0,
-            sent_bytes: 0,
-            crossed_packets: 0,
-            drops: 0,
-            scheduled: None,
-            extras: VecDeque::new(),
-            loss: None,
-        }
+        let ps_per_byte = if whole { PS_BITS_PER_BYTE / rate.bps() } else { 0 };
+        LinkKind { delay, rate, ps_per_byte, calm: rate.time_for(calm_bytes) }
     }
 
     /// Time to send `wire` bytes, rounded up to a whole picosecond where the rate does not divide.
     #[inline(always)]
     pub(crate) fn serialization(&self, wire: u16) -> Time {
-        self.serializer()(wire)
+        if self.ps_per_byte != 0 {
+            Time::from_ps(u64::from(wire) * self.ps_per_byte)
+        } else {
+            self.rate.time_for(u64::from(wire))
+        }
     }
+}
 
-    /// [`Port::serialization`] apart from the port.
-    #[inline(always)]
-    pub(crate) fn serializer(&self) -> impl Fn(u16) -> Time + use<> {
-        let (ps_per_byte, rate) = (self.ps_per_byte, self.rate);
-        move |wire| {
-            if ps_per_byte != 0 {
-                Time::from_ps(u64::from(wire) * ps_per_byte)
-            } else {
-                rate.time_for(u64::from(wire))
-            }
+impl Port {
+    pub(crate) fn new(kind: u16, lit: bool) -> Self {
+        Port {
+            wire: Ring::new(),
+            busy_until: Time::ZERO,
+            peak_backlog: Time::ZERO,
+            crossed_packets: 0,
+            crossed_wire_bytes: 0,
+            kind,
+            lit,
         }
     }
 
@@ -132,6 +126,20 @@ impl Port {
     pub(crate) fn next_arrival(&self) -> Time {
         if self.wire.is_empty() { Time::NEVER } else { self.wire.get(0).arrival }
     }
+}
+
+impl Detail {
+    pub(crate) fn new(queue: QueueBuffer) -> Self {
+        Detail {
+            queue,
+            unsettled: 0,
+            next_done: Time::NEVER,
+            drops: 0,
+            scheduled: None,
+            extras: VecDeque::new(),
+            loss: None,
+        }
+    }
 
     /// The accounts of its queues.
     pub(crate) fn buffers(&self) -> impl Iterator<Item = &QueueBuffer> {
@@ -139,34 +147,25 @@ impl Port {
         self.scheduled.is_none().then_some(&self.queue).into_iter().chain(several)
     }
 
-    /// Bytes in all its queues.
-    pub(crate) fn queued_bytes(&self) -> u64 {
-        self.scheduled.as_ref().map_or(self.queue.bytes, |s| s.bytes())
-    }
-
     /// Frames marked in all its queues.
     pub(crate) fn marks(&self) -> u64 {
-        match &self.scheduled {
-            Some(s) => s.queues.iter().map(|q| q.buffer.marks).sum(),
-            None => self.queue.marks,
-        }
+        self.buffers().map(|b| b.marks).sum()
     }
 
-    /// Packets that have joined and neither crossed nor been lost.
-    pub(crate) fn held_packets(&self) -> u64 {
-        let waiting = self.scheduled.iter().flat_map(|s| &s.queues).map(|q| q.waiting.len());
-        (self.wire.len() + waiting.sum::<usize>()) as u64
+    /// Packets that wait in a scheduler's queues.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Packet> {
+        let queues = self.scheduled.iter().flat_map(|s| &s.queues);
+        queues.flat_map(|q| q.waiting.iter().map(|w| &w.packet))
     }
+}
 
-    /// Packets on the wire that have been sent to their last bit.
-    pub(crate) fn sent_on_wire(&self) -> u64 {
-        let sending = self.scheduled.as_ref().map(|s| u32::from(s.sending.is_some()));
-        self.wire.len() as u64 - u64::from(sending.unwrap_or(self.unsettled))
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// Every packet that it holds.
-    pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let waiting = self.scheduled.iter().flat_map(|s| &s.queues);
-        self.wire.iter().chain(waiting.flat_map(|q| q.waiting.iter().map(|w| &w.packet)))
+    #[test]
+    fn a_port_is_one_cache_line() {
+        assert_eq!(size_of::<Port>(), 64);
+        assert_eq!(size_of::<End>(), 8);
     }
 }

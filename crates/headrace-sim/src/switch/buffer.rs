@@ -15,11 +15,18 @@ use crate::spec::QueueSpec;
 pub(crate) struct Pool {
     /// Its size, bytes.
     pub(crate) capacity: u64,
-    /// Bytes in use. While ports settle lazily this may count frames that have left since: never
-    /// less than the truth, and exact after `settle_pool`.
+    /// Bytes in use by the ports that keep an account. May count frames that have left since the
+    /// last time the port was settled: never less than the truth.
     pub(crate) used: u64,
     /// While no more than this is in use, no congestion point looks at the pool.
     pub(crate) quiet: u64,
+    /// While those with an account use no more than this, the others need none: even if each were
+    /// at its calm limit, nothing would be refused and no congestion point would look.
+    pub(crate) slack: u64,
+    /// What the queues without an account may hold here together, at most.
+    pub(crate) dark: u64,
+    /// Ports of this pool may do without an account at all.
+    may_be_dark: bool,
     /// Ports whose queues use it, in port order.
     pub(crate) ports: Vec<u32>,
 }
@@ -27,11 +34,42 @@ pub(crate) struct Pool {
 impl Pool {
     /// For queues that have no pool, and for hosts.
     pub(crate) fn none() -> Self {
-        Pool { capacity: 0, used: 0, quiet: u64::MAX, ports: Vec::new() }
+        Pool {
+            capacity: 0,
+            used: 0,
+            quiet: u64::MAX,
+            slack: 0,
+            dark: 0,
+            may_be_dark: true,
+            ports: Vec::new(),
+        }
     }
 
     pub(crate) fn new(capacity: u64) -> Self {
         Pool { capacity, ..Pool::none() }
+    }
+
+    /// Sets `quiet` and `slack` for the queues that use the pool.
+    pub(crate) fn tune<'a>(&mut self, queues: impl Iterator<Item = &'a QueueBuffer>) {
+        // What dark queues could hold here together, and what one of them needs to be admitted.
+        let (mut dark, mut threshold) = (0u64, 0u64);
+        for queue in queues {
+            self.quiet = self.quiet.min(queue.quiet_pool);
+            if !queue.has_private() {
+                dark = dark.saturating_add(queue.calm);
+                let needs = (queue.calm << 16).checked_div(queue.alpha_q16).unwrap_or(0) + 1;
+                threshold = threshold.max(if queue.alpha_q16 == u64::MAX { 0 } else { needs });
+            }
+        }
+        let limit = self.quiet.min(self.capacity.saturating_sub(threshold));
+        self.dark = dark;
+        self.may_be_dark = limit > dark;
+        self.slack = limit.saturating_sub(dark);
+    }
+
+    /// Whether a port of this pool may do without an account now.
+    pub(crate) fn lets_go_dark(&self) -> bool {
+        self.may_be_dark && self.used <= self.slack
     }
 }
 
@@ -49,8 +87,6 @@ pub(crate) struct QueueBuffer {
     pub(crate) shared_used: u64,
     private_capacity: u64,
     alpha_q16: u64,
-    /// Largest time that it took to send all that was there.
-    pub(crate) peak_backlog: Time,
     /// Index of its pool.
     pub(crate) pool: u32,
     /// What a refusal by the private buffer and the pool's size is called.
@@ -86,7 +122,7 @@ impl QueueBuffer {
         let quiet = |of: fn(&Point) -> u64| points.iter().map(of).min().unwrap_or(u64::MAX);
         let quiet_queue = quiet(|p| p.quiet().queue_bytes);
         let limit = spec.limit_bytes.unwrap_or(u64::MAX);
-        // Above it a frame may go to the private buffer or to the pool, which must be known.
+        // Above it a frame may go to the private buffer or to the pool, and which must be known.
         let private = if spec.private_bytes == 0 { u64::MAX } else { spec.private_bytes };
         QueueBuffer {
             bytes: 0,
@@ -94,7 +130,6 @@ impl QueueBuffer {
             shared_used: 0,
             private_capacity: spec.private_bytes,
             calm: quiet_queue.min(limit).min(private),
-            peak_backlog: Time::ZERO,
             limit,
             alpha_q16: spec.alpha_q16.unwrap_or(u64::MAX),
             pool,
@@ -115,7 +150,6 @@ impl QueueBuffer {
             shared_used: 0,
             private_capacity: capacity.unwrap_or(u64::MAX),
             calm: capacity.unwrap_or(u64::MAX),
-            peak_backlog: Time::ZERO,
             limit: u64::MAX,
             alpha_q16: u64::MAX,
             pool: 0,
@@ -134,37 +168,38 @@ impl QueueBuffer {
         self.points.iter().all(|p| !matches!(p, Point::Custom(_)))
     }
 
-    /// Pool occupancy above which this queue's congestion points must see it exactly.
-    pub(crate) fn quiet_pool(&self) -> u64 {
-        self.quiet_pool
-    }
-
     /// Whether a point on this queue acts on packets that arrive.
     #[inline(always)]
     pub(crate) fn watches_arrivals(&self) -> bool {
         self.arrival_points
     }
 
-    /// Whether another frame of `size` leaves the queue calm: then only the pool can refuse it.
-    #[inline(always)]
-    pub(crate) fn stays_calm(&self, size: u64) -> bool {
-        self.bytes + size <= self.calm
+    /// Bytes on the wire that may wait before the port must keep an account; `None`: none may.
+    /// `largest` is the largest packet on the wire: of the one being sent, a part is gone.
+    pub(crate) fn calm_wire_bytes(&self, largest: u16) -> Option<u64> {
+        self.calm.checked_sub(u64::from(largest)).filter(|&calm| calm >= u64::from(largest))
     }
 
-    /// Whether a frame of `size` is admitted: `Ok(true)` to the pool, `Ok(false)` to the private
-    /// buffer. A frame admitted at too high a count of `pool.used` is admitted at the true one.
+    /// It has a private buffer, and uses no pool before that is full.
+    pub(crate) fn has_private(&self) -> bool {
+        self.private_capacity > 0
+    }
+
+    /// Whether a frame of `size` is admitted while `used` bytes of the pool are in use: `Ok(true)` to
+    /// the pool, `Ok(false)` to the private buffer. What is admitted at too high a count is admitted
+    /// at the true one.
     #[inline(always)]
-    pub(crate) fn admit(&self, pool: &Pool, size: u64) -> Result<bool, DropReason> {
+    pub(crate) fn admit(&self, pool: &Pool, used: u64, size: u64) -> Result<bool, DropReason> {
         if self.bytes + size > self.limit {
             return Err(DropReason::QueueLimit);
         }
         if self.private_used + size <= self.private_capacity {
             return Ok(false);
         }
-        if pool.used + size > pool.capacity {
+        if used + size > pool.capacity {
             return Err(self.full);
         }
-        let free = pool.capacity - pool.used;
+        let free = pool.capacity - used;
         if self.alpha_q16 != u64::MAX && self.shared_used << 16 >= self.alpha_q16 * free {
             return Err(DropReason::DynamicThreshold);
         }
@@ -189,12 +224,6 @@ impl QueueBuffer {
         self.shared_used -= in_pool;
         self.private_used -= size - in_pool;
         pool.used -= in_pool;
-    }
-
-    /// Whether the congestion points may have to be asked: the cheap half of [`QueueBuffer::loud`].
-    #[inline(always)]
-    pub(crate) fn restless(&self, pool: &Pool) -> bool {
-        self.bytes > self.calm || pool.used > pool.quiet
     }
 
     /// Whether the congestion points must be asked.

@@ -1,4 +1,6 @@
 //! The shared-buffer switch: buffers, schedulers.
 
 pub(crate) mod buffer;
+mod fifo;
 pub(crate) mod scheduled;
+mod serve;

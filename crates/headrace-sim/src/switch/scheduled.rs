@@ -73,11 +73,6 @@ impl Scheduled {
         usize::from(self.queue_of_priority[usize::from(priority)])
     }
 
-    /// Bytes in all queues.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.queues.iter().map(|q| q.buffer.bytes).sum()
-    }
-
     /// The queue whose front packet goes next; takes its size off the queue's credit. `None`: all
     /// are empty.
     pub(crate) fn next(&mut self) -> Option<usize> {
