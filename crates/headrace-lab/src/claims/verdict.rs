@@ -81,8 +81,8 @@ pub fn mean_and_interval(values: &[f64]) -> (f64, Interval) {
     (mean, [mean - half, mean + half])
 }
 
-/// The 97.5 % quantile of Student's t with that many degrees of freedom; beyond the table, the
-/// table's last entry below, which is the wider.
+/// The 97.5 % quantile of Student's t with that many degrees of freedom; beyond 30, that of
+/// 30, which is the wider.
 fn student_t(freedom: usize) -> f64 {
     const TABLE: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,

@@ -263,10 +263,11 @@ impl<'a> Section<'a> {
 
     fn default_node(&self, key: Key, text: &str) -> Node {
         let data = match key.takes {
-            Takes::Number | Takes::Any if text.parse::<f64>().is_ok() => {
-                Data::Float(text.parse().expect("was parsed"))
-            }
-            Takes::Count => Data::Integer(text.parse().expect("counts have whole defaults")),
+            Takes::Number | Takes::Count | Takes::Any => match (text.parse(), text.parse()) {
+                (Ok(whole), _) => Data::Integer(whole),
+                (_, Ok(number)) => Data::Float(number),
+                _ => Data::Text(text.to_owned()),
+            },
             Takes::Flag => Data::Flag(text == "true"),
             _ => Data::Text(text.to_owned()),
         };
@@ -499,6 +500,25 @@ impl<T: Field> Field for Option<T> {
     }
     fn show(&self) -> serde_json::Value {
         self.as_ref().map_or(json!("none"), Field::show)
+    }
+}
+
+/// A count, or the word `all`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountOrAll(pub Option<u64>);
+
+impl Field for CountOrAll {
+    fn read(node: &Node, context: &Context) -> Result<Self, Refusal> {
+        match &node.data {
+            Data::Text(text) if text == "all" => Ok(CountOrAll(None)),
+            _ => match Count::read(node, context)?.0 {
+                0 => Err(Refusal::new("0 is too small", "write 1 or more, or \"all\"")),
+                count => Ok(CountOrAll(Some(count))),
+            },
+        }
+    }
+    fn show(&self) -> serde_json::Value {
+        self.0.map_or(json!("all"), |count| json!(count))
     }
 }
 

@@ -106,17 +106,22 @@ impl Node {
     }
 
     /// This table with the entries of `over` put over it. Keys of one group exclude each other:
-    /// any of them in `over` removes all of them here.
-    pub fn overlaid(&self, over: &Node, group: &[&str]) -> Node {
+    /// any of them in `over` hides all of them here.
+    pub fn overlaid(&self, over: &Node, groups: &[&[&str]]) -> Node {
         let (Some(base), Some(above)) = (self.entries(), over.entries()) else {
             return over.clone();
         };
-        let grouped = above.iter().any(|e| group.contains(&e.key.as_str()));
-        let hidden = |e: &&Entry| {
-            above.iter().any(|a| a.key == e.key) || grouped && group.contains(&e.key.as_str())
-        };
+        let together = |a: &str, b: &str| a == b || groups.iter().any(|g| g.contains(&a) && g.contains(&b));
+        let hidden = |e: &&Entry| above.iter().any(|a| together(&a.key, &e.key));
         let kept = base.iter().filter(|e| !hidden(e)).chain(above).cloned().collect();
         Node { place: over.place.clone(), data: Data::Table(kept) }
+    }
+
+    /// This table with the entries that `keep` chooses by their key.
+    pub fn only(&self, keep: impl Fn(&str) -> bool) -> Node {
+        let Some(entries) = self.entries() else { return self.clone() };
+        let kept = entries.iter().filter(|e| keep(&e.key)).cloned().collect();
+        Node { place: self.place.clone(), data: Data::Table(kept) }
     }
 }
 
@@ -188,7 +193,7 @@ mod tests {
     fn overlaying_replaces_keys_and_groups() {
         let base = Node::parse("x", "alpha = 4\necn = 1\nprivate = 2").unwrap();
         let over = Node::parse("x", "markers = []\nalpha = 8").unwrap();
-        let both = base.overlaid(&over, &["ecn", "markers"]);
+        let both = base.overlaid(&over, &[&["ecn", "markers"]]);
         let keys: Vec<&str> = both.entries().unwrap().iter().map(|e| e.key.as_str()).collect();
         assert_eq!(keys, ["private", "markers", "alpha"]);
     }

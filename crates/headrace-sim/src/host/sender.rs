@@ -420,7 +420,7 @@ impl Sender {
     }
 
     /// RFC 8985 7.3: sends new data if there is any, else the last segment again.
-    fn send_probe(&mut self, now: Time, tcp: &TcpSpec, out: &mut impl Outgoing) {
+    fn send_probe(&mut self, now: Time, out: &mut impl Outgoing) {
         let repeats = self.board.next >= self.total;
         if repeats {
             let Some(seq) = self.board.last_unsacked() else { return };
@@ -480,7 +480,7 @@ impl Sender {
             self.on_timeout(now, tcp, out);
         } else if self.probe_at <= now {
             self.probe_at = Time::NEVER;
-            self.send_probe(now, tcp, out);
+            self.send_probe(now, out);
         } else {
             self.send(now, tcp, out);
         }

@@ -4,7 +4,7 @@ use headrace_cc::units::Time;
 
 /// A packet on a link or in a queue.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(32))]
+#[repr(C, align(16))]
 pub(crate) struct Packet {
     /// When its last bit arrives at the far end of the link it is on.
     pub(crate) arrival: Time,
