@@ -61,3 +61,13 @@ impl Workload for std::vec::IntoIter<FlowSpec> {
         self.next()
     }
 }
+
+impl<W: Workload + ?Sized> Workload for Box<W> {
+    fn next_flow(&mut self) -> Option<FlowSpec> {
+        (**self).next_flow()
+    }
+
+    fn on_delivered(&mut self, delivered: &Delivered) -> Option<FlowSpec> {
+        (**self).on_delivered(delivered)
+    }
+}

@@ -159,8 +159,9 @@ mod tests {
         let Data::List(traffic) = &root.get("traffic").unwrap().data else { panic!() };
         assert_eq!(text(traffic[0].get("file")), "FLOWS.csv");
         assert_eq!(text(traffic[1].get("kind")), "long");
-        let Data::List(queues) =
-            &root.get("switch").unwrap().get("queue").unwrap().data else { panic!() };
+        let Data::List(queues) = &root.get("switch").unwrap().get("queue").unwrap().data else {
+            panic!()
+        };
         let k = queues[0].get("k").unwrap();
         assert_eq!(k.place.text(), "200KB");
         assert_eq!(k.place.line_and_column(), (1, 18));

@@ -56,11 +56,7 @@ impl Problem {
     }
 
     /// A problem with a whole file, as when it cannot be read.
-    pub fn with_file(
-        name: &str,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Problem {
+    pub fn with_file(name: &str, message: impl Into<String>, remedy: impl Into<String>) -> Problem {
         Problem::new(&Place::new(name, "", 0..0), message, remedy)
     }
 

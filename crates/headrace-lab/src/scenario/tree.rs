@@ -111,7 +111,8 @@ impl Node {
         let (Some(base), Some(above)) = (self.entries(), over.entries()) else {
             return over.clone();
         };
-        let together = |a: &str, b: &str| a == b || groups.iter().any(|g| g.contains(&a) && g.contains(&b));
+        let together =
+            |a: &str, b: &str| a == b || groups.iter().any(|g| g.contains(&a) && g.contains(&b));
         let hidden = |e: &&Entry| above.iter().any(|a| together(&a.key, &e.key));
         let kept = base.iter().filter(|e| !hidden(e)).chain(above).cloned().collect();
         Node { place: over.place.clone(), data: Data::Table(kept) }

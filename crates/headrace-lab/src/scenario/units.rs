@@ -101,7 +101,8 @@ pub fn quantity(
 ) -> Result<u64, Refusal> {
     let name = dimension.name();
     let text = text.trim();
-    let end = text.char_indices().find(|&(i, c)| !in_number(text, i, c)).map_or(text.len(), |x| x.0);
+    let end =
+        text.char_indices().find(|&(i, c)| !in_number(text, i, c)).map_or(text.len(), |x| x.0);
     let (number, unit) = (&text[..end], text[end..].trim());
     if number.starts_with('-') {
         return Err(Refusal::new(

@@ -71,7 +71,7 @@ pub(super) fn assemble<W: crate::workload::Workload>(
     let mut details: Vec<Detail> = (numbering.direction.iter())
         .map(|d| detail_of(spec, graph, d.node, d.port, first_pool[d.node]))
         .collect();
-    enroll(&mut pools, &details, &numbering);
+    enroll(&mut pools, &mut details, &numbering);
     let largest = network.framing.wire_bytes(network.mtu);
     let mut kinds: Vec<LinkKind> = Vec::new();
     let (mut ports, mut ends) = (Vec::new(), Vec::new());
@@ -218,7 +218,7 @@ fn detail_of(
 }
 
 /// Tells each pool its ports, in port order, and what they need of it.
-fn enroll(pools: &mut [Pool], details: &[Detail], numbering: &Numbering) {
+fn enroll(pools: &mut [Pool], details: &mut [Detail], numbering: &Numbering) {
     for &id in numbering.out.iter().flatten() {
         for buffer in details[id as usize].buffers().filter(|b| b.pool != 0) {
             let pool = &mut pools[buffer.pool as usize];
@@ -227,11 +227,12 @@ fn enroll(pools: &mut [Pool], details: &[Detail], numbering: &Numbering) {
             }
         }
     }
-    for (index, pool) in pools.iter_mut().enumerate().skip(1) {
-        let members = std::mem::take(&mut pool.ports);
-        let buffers = members.iter().flat_map(|&id| details[id as usize].buffers());
-        pool.tune(buffers.filter(|b| b.pool as usize == index));
-        pool.ports = members;
+    let mut queues: Vec<Vec<&mut QueueBuffer>> = pools.iter().map(|_| Vec::new()).collect();
+    for buffer in details.iter_mut().flat_map(Detail::buffers_mut) {
+        queues[buffer.pool as usize].push(buffer);
+    }
+    for (pool, queues) in pools.iter_mut().zip(&mut queues).skip(1) {
+        pool.tune(queues);
     }
 }
 

@@ -147,6 +147,14 @@ impl Detail {
         self.scheduled.is_none().then_some(&self.queue).into_iter().chain(several)
     }
 
+    /// The accounts of its queues, to be changed.
+    pub(crate) fn buffers_mut(&mut self) -> Vec<&mut QueueBuffer> {
+        match &mut self.scheduled {
+            Some(s) => s.queues.iter_mut().map(|q| &mut q.buffer).collect(),
+            None => vec![&mut self.queue],
+        }
+    }
+
     /// Frames marked in all its queues.
     pub(crate) fn marks(&self) -> u64 {
         self.buffers().map(|b| b.marks).sum()

@@ -49,22 +49,25 @@ impl Pool {
         Pool { capacity, ..Pool::none() }
     }
 
-    /// Sets `quiet` and `slack` for the queues that use the pool.
-    pub(crate) fn tune<'a>(&mut self, queues: impl Iterator<Item = &'a QueueBuffer>) {
-        // What dark queues could hold here together, and what one of them needs to be admitted.
-        let (mut dark, mut threshold) = (0u64, 0u64);
-        for queue in queues {
+    /// Sets `quiet`, `slack` and the calm limits for the queues that use the pool.
+    pub(crate) fn tune(&mut self, queues: &mut [&mut QueueBuffer]) {
+        for queue in &*queues {
             self.quiet = self.quiet.min(queue.quiet_pool);
-            if !queue.has_private() {
-                dark = dark.saturating_add(queue.calm);
-                let needs = (queue.calm << 16).checked_div(queue.alpha_q16).unwrap_or(0) + 1;
-                threshold = threshold.max(if queue.alpha_q16 == u64::MAX { 0 } else { needs });
+        }
+        // Half the pool for what dark queues may hold together, the other half for the rest.
+        let share = self.quiet.min(self.capacity) / 2 / (queues.len() as u64).max(1);
+        let mut threshold = 0;
+        for queue in queues.iter_mut().filter(|q| !q.has_private()) {
+            queue.calm = queue.calm.min(share);
+            self.dark += queue.calm;
+            if queue.alpha_q16 != u64::MAX {
+                // A queue at its calm limit is admitted while more than this is free.
+                threshold = threshold.max((queue.calm << 16) / queue.alpha_q16 + 1);
             }
         }
         let limit = self.quiet.min(self.capacity.saturating_sub(threshold));
-        self.dark = dark;
-        self.may_be_dark = limit > dark;
-        self.slack = limit.saturating_sub(dark);
+        self.may_be_dark = limit > self.dark;
+        self.slack = limit.saturating_sub(self.dark);
     }
 
     /// Whether a port of this pool may do without an account now.

@@ -68,7 +68,12 @@ pub fn marker(name: &str, k_min: u64, k_max: u64, p_max: f64) -> Marker {
 }
 
 /// One queue a port on one pool, `markers` on it.
-pub fn switch_spec(pool: u64, private: u64, alpha: Option<f64>, markers: Vec<Marker>) -> SwitchSpec {
+pub fn switch_spec(
+    pool: u64,
+    private: u64,
+    alpha: Option<f64>,
+    markers: Vec<Marker>,
+) -> SwitchSpec {
     SwitchSpec {
         ports_per_mmu: None,
         pools: vec![PoolSpec::PerMmu(pool)],
@@ -160,4 +165,39 @@ impl Draw {
     pub fn below(&mut self, n: u64) -> u64 {
         self.next() % n
     }
+}
+
+/// A law with a fixed window and no rate, deaf to the network.
+pub fn unlimited() -> Scheme {
+    use headrace_sim::cc::sender::*;
+    struct Unlimited;
+    impl Sender for Unlimited {
+        fn allowance(&self) -> Allowance {
+            Allowance { window: u64::MAX, rate: None }
+        }
+        fn on_ack(&mut self, _: &Ack<'_>) {}
+        fn on_loss(&mut self, _: &Loss) {}
+        fn on_timeout(&mut self, _: &Timeout) {}
+    }
+    Scheme::custom("unlimited", Ecn::Off, std::sync::Arc::new(|_| Box::new(Unlimited)))
+}
+
+/// A law that paces at a fixed rate of payload.
+pub fn fixed_rate(rate: Rate) -> Scheme {
+    use headrace_sim::cc::sender::*;
+    struct Fixed(Rate);
+    impl Sender for Fixed {
+        fn allowance(&self) -> Allowance {
+            Allowance { window: u64::MAX, rate: Some(self.0) }
+        }
+        fn on_ack(&mut self, _: &Ack<'_>) {}
+        fn on_loss(&mut self, _: &Loss) {}
+        fn on_timeout(&mut self, _: &Timeout) {}
+    }
+    Scheme::custom("fixed", Ecn::Off, std::sync::Arc::new(move |_| Box::new(Fixed(rate))))
+}
+
+/// Buffers that no test fills.
+pub fn roomy() -> SwitchSpec {
+    switch_spec(1 << 34, 0, None, vec![])
 }

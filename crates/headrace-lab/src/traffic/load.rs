@@ -1,0 +1,102 @@
+//! From a load on a set of links to a rate of flows.
+
+use headrace_cc::units::Time;
+
+use super::sizes::Sizes;
+use super::{Setup, grouped};
+use crate::scenario::problems::nearest;
+use crate::scenario::reader::Section;
+use crate::topology::HOST_SET;
+use crate::topology::crossing::Crossings;
+
+/// Flows arriving at a rate.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrivals {
+    /// Mean time between two flows, picoseconds.
+    pub mean_gap_ps: f64,
+    /// What to print.
+    pub note: String,
+}
+
+/// Reads `load`, `of` and `counts`, or `rate`-free `gap`: the mean time between two arrivals.
+///
+/// Load L on a set whose links have capacity C in one direction, with flows of mean size S that
+/// cross the set's links X times on average in the busier direction: L C / (8 S X) flows a second.
+pub(crate) fn arrivals(
+    section: &mut Section<'_>,
+    setup: &Setup<'_>,
+    sizes: &Sizes,
+    ends: (&[u32], &[u32]),
+) -> Option<Arrivals> {
+    section.exclusive("load", "gap");
+    if let Some(gap) = section.get::<Time>("gap") {
+        section.refuse_if(gap == Time::ZERO, "gap", "gap: 0", "write a time above 0");
+        let note = format!("a flow each {gap} on average");
+        return Some(Arrivals { mean_gap_ps: gap.ps() as f64, note });
+    }
+    if !section.has("load") {
+        let remedy = "add load = 0.3 (with `of`), or gap = \"10us\"";
+        section.refuse("load", "the rate of arrivals is open", remedy);
+        return None;
+    }
+    let load: f64 = section.get("load")?;
+    if !(load > 0.0 && load <= 1.0) {
+        let message = format!("load: {load} is not above 0 and at most 1");
+        section.refuse("load", message, "1 fills the links; write 0.3 for 30 %");
+        return None;
+    }
+    let counts = section.word("counts")?;
+    let of: String = section.get("of")?;
+    let (capacity, crossings) = offered(section, setup, &of, ends)?;
+    let mean = if counts == "wire" { sizes.mean_wire(setup) } else { sizes.mean() };
+    let flows_per_second = load * capacity / (8.0 * mean * crossings.most());
+    let mean_gap_ps = 1e12 / flows_per_second;
+    let note = format!(
+        "load {load} of `{of}` ({counts}): {:.0} Gb/s in one direction, a flow crosses it {:.4} \
+         times; {} flows/s",
+        capacity / 1e9,
+        crossings.most(),
+        grouped(flows_per_second),
+    );
+    Some(Arrivals { mean_gap_ps, note })
+}
+
+/// A set's capacity in one direction, bits per second, and how often a flow crosses it.
+fn offered(
+    section: &Section<'_>,
+    setup: &Setup<'_>,
+    of: &str,
+    (sources, targets): (&[u32], &[u32]),
+) -> Option<(f64, Crossings)> {
+    let topology = setup.topology;
+    let own;
+    let set = match of {
+        "src" | "dst" => {
+            let hosts = if of == "src" { sources } else { targets };
+            let theirs = |&link: &usize| {
+                let link = &topology.links[link];
+                hosts.iter().any(|&h| h as usize == link.a || h as usize == link.b)
+            };
+            let all = topology.set(HOST_SET).unwrap_or_default();
+            own = all.iter().copied().filter(theirs).collect::<Vec<_>>();
+            &own[..]
+        }
+        _ => match topology.set(of) {
+            Some(set) => set,
+            None => {
+                let names = topology.sets.iter().map(|s| s.0.as_str()).chain(["src", "dst"]);
+                let remedy = nearest(of, names);
+                section.refuse("of", format!("of: no set of links `{of}`"), remedy);
+                return None;
+            }
+        },
+    };
+    let capacity = set.iter().map(|&link| topology.links[link].rate.bps() as f64).sum();
+    let crossings = topology.crossings(set, sources, targets);
+    if crossings.most() <= 0.0 {
+        let message = format!("of: no flow from `src` to `dst` crosses `{of}`");
+        section.refuse("of", message, "name a set of links on their way");
+        return None;
+    }
+    Some((capacity, crossings))
+}
