@@ -7,7 +7,8 @@ use support::Place;
 #[test]
 fn everything_listed_can_be_explained() {
     let place = Place::new();
-    for what in ["schemes", "congestion-points", "topologies", "traffic", "workloads", "papers"] {
+    let kinds = ["topologies", "traffic", "sections", "workloads", "papers"];
+    for what in ["schemes", "congestion-points"].into_iter().chain(kinds) {
         let ran = place.run(&["list", what]).ok();
         assert!(!ran.out.is_empty(), "{what}");
         for line in ran.out.lines() {

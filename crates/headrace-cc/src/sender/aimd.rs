@@ -65,6 +65,12 @@ impl Window {
         ack.acked_bytes > 0 && !ack.app_limited && !ack.ece && !recovering
     }
 
+    /// As [`Window::grow`], but in congestion avoidance also on acknowledgements that echo a mark.
+    pub(crate) fn grow_under_marks(&mut self, ack: &Ack<'_>) {
+        let ece = ack.ece && self.in_slow_start();
+        self.grow(&Ack { ece, ..*ack });
+    }
+
     /// Grows by the segments acknowledged (RFC 5681 section 3.1, eq. 2), as RFC 3465 counts them.
     pub(crate) fn slow_start(&mut self, ack: &Ack<'_>) {
         // RFC 3465 sections 2.2 and 2.3: L = 2 SMSS, but 1 SMSS after a timeout.
@@ -127,8 +133,9 @@ impl Window {
         let cwnd = cwnd.max(floor).min(self.cwnd).max(self.mss());
         // RFC 5681 section 3.1, eq. 4: ssthresh is at least 2 SMSS.
         self.ssthresh = cwnd.max(2 * self.mss());
+        // The part of a segment earned so far stays earned, as with RFC 5681's eq. 3.
+        self.credit = scaled(self.credit, cwnd, self.cwnd);
         self.cwnd = cwnd;
-        self.credit = 0;
         self.reduced_at = next;
         self.after_timeout = false;
     }
@@ -172,13 +179,15 @@ impl Window {
         if numerator >= denominator {
             return;
         }
-        let scale = |bytes: u64| {
-            (u128::from(bytes) * u128::from(numerator) / u128::from(denominator)) as u64
-        };
-        self.cwnd = scale(self.cwnd).max(self.mss());
+        self.cwnd = scaled(self.cwnd, numerator, denominator).max(self.mss());
         self.ssthresh = self.ssthresh.min(self.cwnd.max(2 * self.mss()));
-        self.credit = 0;
+        self.credit = scaled(self.credit, numerator, denominator);
     }
+}
+
+/// `bytes` times `numerator / denominator`, rounded down.
+fn scaled(bytes: u64, numerator: u64, denominator: u64) -> u64 {
+    (u128::from(bytes) * u128::from(numerator) / u128::from(denominator)) as u64
 }
 
 #[cfg(test)]

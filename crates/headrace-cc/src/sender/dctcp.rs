@@ -14,6 +14,10 @@ crate::params! {
         /// Segments below which a mark does not push the window. RFC 8257 sets no floor of its own
         /// and RFC 3168's is one segment; two is the floor of ssthresh and what Linux keeps to.
         min_window: Count = 2, within 1..=1_000, from "RFC 5681 eq. 4, Linux tcp_dctcp.c";
+        /// Additive increase goes on while marks are echoed: DCTCP changes the reaction to a mark and
+        /// leaves the increase alone. Without it the window stands still for those round trips, as
+        /// RFC 3168 section 6.1.2 has it for TCP.
+        increase_on_echo: Flag = true, from "SIGCOMM 2010 section 3.1; SIGMETRICS 2011 section 3";
     }
 }
 
@@ -31,6 +35,7 @@ pub struct Dctcp {
     /// End of the observation window (DCTCP.WindowEnd).
     window_end: u64,
     min_window: u32,
+    increase_on_echo: bool,
 }
 
 impl Dctcp {
@@ -75,6 +80,7 @@ impl Law for Dctcp {
             marked: 0,
             window_end: 0,
             min_window: params.min_window as u32,
+            increase_on_echo: params.increase_on_echo,
         }
     }
 }
@@ -92,8 +98,11 @@ impl Sender for Dctcp {
             let cwnd = (self.window.cwnd() as f64 * (1.0 - self.alpha / 2.0)) as u64;
             let floor = u64::from(self.min_window) * self.window.mss();
             self.window.reduce(cwnd, floor, ack.next);
+        } else if self.increase_on_echo {
+            self.window.grow_under_marks(ack);
+        } else {
+            self.window.grow(ack);
         }
-        self.window.grow(ack);
     }
 
     fn on_loss(&mut self, loss: &Loss) {
@@ -190,19 +199,24 @@ mod tests {
         law.on_ack(&Ack { marked_bytes: MSS, ece: true, ..ack() });
         // Initial alpha 1.
         assert_eq!((law.allowance().window, law.ssthresh()), (5 * MSS, 5 * MSS));
-        // Nine more marks in the same window of data.
+        // Nine more marks in the same window of data: no other cut, but the increase goes on.
+        let mut still = Dctcp { increase_on_echo: false, ..law.clone() };
         for una in 2..=10 {
-            law.on_ack(&Ack { marked_bytes: MSS, ece: true, una: una * MSS, ..ack() });
+            let marked = Ack { marked_bytes: MSS, ece: true, una: una * MSS, ..ack() };
+            law.on_ack(&marked);
+            still.on_ack(&marked);
         }
-        assert_eq!(law.allowance().window, 5 * MSS);
+        assert_eq!(law.allowance().window, 6 * MSS);
+        assert_eq!(still.allowance().window, 5 * MSS);
     }
 
     #[test]
     fn marks_stop_at_the_floor() {
-        let mut law = dctcp();
+        let params = DctcpParams { increase_on_echo: false, ..DctcpParams::default() };
+        let mut law = Dctcp::new(&params, &start());
         windows(&mut law, "1111111111", 0, 50);
         assert_eq!(law.allowance().window, 2 * MSS);
-        let params = DctcpParams { min_window: 1, ..DctcpParams::default() };
+        let params = DctcpParams { min_window: 1, ..params };
         let mut law = Dctcp::new(&params, &start());
         windows(&mut law, "1111111111", 0, 50);
         assert_eq!(law.allowance().window, MSS);

@@ -1,9 +1,8 @@
 //! `headrace explain`: the parameters of one algorithm, topology, traffic, workload or figure.
 
+use headrace_lab::scenario::catalog;
 use headrace_lab::scenario::problems::nearest;
 use headrace_lab::scenario::reader::{Absent, Key};
-use headrace_lab::topology;
-use headrace_lab::traffic::{self, workloads::WORKLOADS};
 use headrace_sim::cc::params::ParamSpec;
 use headrace_sim::cc::sender::{Scheme, schemes};
 use headrace_sim::cc::switch::{Marker, congestion_points};
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::{commands, show};
 
-/// Explain one algorithm, topology, traffic, workload or figure
+/// Explain one algorithm, topology, traffic, workload, figure or section of a scenario
 ///
 /// Prints each parameter's default, unit, meaning and source.
 #[derive(clap::Args)]
@@ -20,6 +19,7 @@ use crate::{commands, show};
     headrace explain dctcp\n  \
     headrace explain leaf-spine\n  \
     headrace explain websearch\n  \
+    headrace explain switch\n  \
     headrace explain bcc/fig2\n  \
     headrace explain shared_red --json")]
 pub struct Args {
@@ -61,17 +61,16 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 /// Every meaning of the name: a law of an endpoint and one of a switch may share it.
 fn explanations(name: &str) -> Result<Vec<Explanation>, Failure> {
     let laws = scheme(name).into_iter().chain(marker(name));
-    let inputs = topology_kind(name).into_iter().chain(traffic_kind(name)).chain(workload(name));
-    Ok(laws.chain(inputs).chain(figure(name)?).collect())
+    Ok(laws.chain(inputs(name)).chain(workload(name)).chain(figure(name)?).collect())
 }
 
 fn remedy(name: &str) -> String {
     let figures = commands::papers().figures().unwrap_or_default();
     let names = schemes().iter().map(|s| s.name);
     let names = names.chain(congestion_points().iter().map(|p| p.name));
-    let names = names.chain(topology::KINDS.iter().map(|t| t.name));
-    let names = names.chain(traffic::KINDS.iter().map(|t| t.name));
-    let names = names.chain(WORKLOADS.iter().map(|w| w.name));
+    let inputs = [catalog::topologies(), catalog::traffic(), catalog::sections()];
+    let names = names.chain(inputs.iter().flatten().map(|e| e.name));
+    let names = names.chain(catalog::workloads().iter().map(|w| w.name));
     nearest(name, names.chain(figures.iter().map(String::as_str)))
 }
 
@@ -131,34 +130,30 @@ fn marker(name: &str) -> Option<Explanation> {
     })
 }
 
-fn topology_kind(name: &str) -> Option<Explanation> {
-    let found = topology::KINDS.iter().find(|t| t.name == name)?;
-    Some(Explanation {
-        kind: "topology",
-        name: name.to_owned(),
-        summary: found.summary.to_owned(),
-        source: found.source.to_owned(),
+/// Topologies, kinds of traffic and sections of that name.
+fn inputs(name: &str) -> impl Iterator<Item = Explanation> {
+    let topologies = catalog::topologies().into_iter();
+    let topologies = topologies
+        .map(|e| ("topology", format!("In a scenario: [topology] kind = \"{}\"", e.name), e));
+    let traffic = catalog::traffic().into_iter();
+    let traffic = traffic
+        .map(|e| ("traffic", format!("In a scenario: [[traffic]] kind = \"{}\"", e.name), e));
+    let sections = catalog::sections().into_iter();
+    let sections = sections.map(|e| ("section of a scenario", String::new(), e));
+    let found = topologies.chain(traffic).chain(sections).filter(move |(_, _, e)| e.name == name);
+    found.map(|(kind, note, e)| Explanation {
+        kind,
+        name: e.name.to_owned(),
+        summary: e.summary.to_owned(),
+        source: e.source.to_owned(),
         header: PARAMETERS.to_vec(),
-        rows: keys(found.keys),
-        notes: vec![format!("In a scenario: [topology] kind = \"{name}\"")],
-    })
-}
-
-fn traffic_kind(name: &str) -> Option<Explanation> {
-    let found = traffic::KINDS.iter().find(|t| t.name == name)?;
-    Some(Explanation {
-        kind: "traffic",
-        name: name.to_owned(),
-        summary: found.summary.to_owned(),
-        source: String::new(),
-        header: PARAMETERS.to_vec(),
-        rows: keys(found.keys),
-        notes: vec![format!("In a scenario: [[traffic]] kind = \"{name}\"")],
+        rows: keys(e.parameters),
+        notes: if note.is_empty() { Vec::new() } else { vec![note] },
     })
 }
 
 fn workload(name: &str) -> Option<Explanation> {
-    let found = WORKLOADS.iter().find(|w| w.name == name)?;
+    let found = catalog::workloads().iter().find(|w| w.name == name)?;
     let cdf = found.cdf();
     let row = |(bytes, share): &(f64, f64)| vec![format!("{bytes}"), show::percent(*share)];
     Some(Explanation {

@@ -4,9 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use headrace_lab::scenario::Scenario;
-use headrace_lab::topology;
-use headrace_lab::traffic::{self, workloads::WORKLOADS};
+use headrace_lab::scenario::{Scenario, catalog};
 use headrace_sim::cc::sender::schemes;
 use headrace_sim::cc::switch::congestion_points;
 use serde_json::json;
@@ -39,6 +37,8 @@ enum What {
     Topologies,
     /// Sources of flows
     Traffic,
+    /// Sections of a scenario file
+    Sections,
     /// Distributions of flow sizes
     Workloads,
     /// Scenario files of the nearest `scenarios` folder
@@ -67,15 +67,22 @@ fn entry(name: &str, summary: &str) -> Entry {
     (name.to_owned(), summary.to_owned())
 }
 
+fn named(entries: Vec<catalog::Entry>) -> Vec<Entry> {
+    entries.iter().map(|e| entry(e.name, e.summary)).collect()
+}
+
 fn entries(what: What) -> Result<Vec<Entry>, Failure> {
     Ok(match what {
         What::Schemes => schemes().iter().map(|s| entry(s.name, s.summary)).collect(),
         What::CongestionPoints => {
             congestion_points().iter().map(|p| entry(p.name, p.summary)).collect()
         }
-        What::Topologies => topology::KINDS.iter().map(|t| entry(t.name, t.summary)).collect(),
-        What::Traffic => traffic::KINDS.iter().map(|t| entry(t.name, t.summary)).collect(),
-        What::Workloads => WORKLOADS.iter().map(|w| entry(w.name, w.summary)).collect(),
+        What::Topologies => named(catalog::topologies()),
+        What::Traffic => named(catalog::traffic()),
+        What::Sections => named(catalog::sections()),
+        What::Workloads => {
+            catalog::workloads().iter().map(|w| entry(w.name, w.summary)).collect()
+        }
         What::Scenarios => scenarios(),
         What::Papers => {
             let source = commands::papers();

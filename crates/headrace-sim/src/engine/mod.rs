@@ -165,8 +165,13 @@ impl<W: Workload> Simulation<W> {
         if time > self.transport.outbox.at {
             self.flush(recorder);
         }
-        let sample = own < arrival && source == self.sources.sampler;
-        if time > self.until || time == Time::NEVER || sample && self.only_samples_remain() {
+        if time > self.until {
+            self.now = self.until;
+            return false;
+        }
+        // What may be left then are timers of flows that have ended, and samples of nothing.
+        let done = arrival == Time::NEVER && self.coming.is_none() && self.transport.is_idle();
+        if done || time == Time::NEVER {
             return false;
         }
         if own < arrival {
@@ -230,15 +235,6 @@ impl<W: Workload> Simulation<W> {
         self.fabric.local.set(self.sources.workload, start);
     }
 
-    /// Samples go on while anything else does.
-    fn only_samples_remain(&mut self) -> bool {
-        let sampled_at = self.sampler.as_ref().map_or(Time::NEVER, |s| s.next);
-        self.fabric.local.set(self.sources.sampler, Time::NEVER);
-        let others = self.fabric.arrivals.first().0.min(self.fabric.local.first().0);
-        self.fabric.local.set(self.sources.sampler, sampled_at);
-        others == Time::NEVER
-    }
-
     fn sample(&mut self, now: Time, recorder: &mut impl Recorder) {
         let Some(sampler) = &mut self.sampler else { return };
         sampler.next = now + sampler.interval;
@@ -289,9 +285,6 @@ impl<W: Workload> Simulation<W> {
     fn finish(mut self, recorder: &mut impl Recorder) -> Result<Totals, SimError> {
         if let Some(error) = self.transport.error.take() {
             return Err(error);
-        }
-        if self.until != Time::NEVER {
-            self.now = self.until;
         }
         self.flush(recorder);
         self.fabric.settle_all(self.now.saturating_add(Time::from_ps(1)));

@@ -127,6 +127,11 @@ impl<W: Workload> Transport<W> {
         self.tally.flows_started - self.tally.flows_finished
     }
 
+    /// No flow is active, and none has been called for.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.active_flows() == 0 && self.later_free.len() == self.later.len()
+    }
+
     /// Starts a flow at its source host.
     pub(crate) fn start_flow(&mut self, net: &mut Net<'_>, spec: FlowSpec, now: Time) {
         if let Err(error) = self.check_flow(&spec, now) {
