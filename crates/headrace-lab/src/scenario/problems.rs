@@ -168,19 +168,27 @@ impl Diagnostic for Problems {
     }
 }
 
-/// The candidate nearest to what was written, as a remedy: ``did you mean `rate`?``, or all that
-/// there are where none is near.
+/// Most candidates that a remedy lists.
+const MOST_CANDIDATES: usize = 16;
+
+/// The candidate nearest to what was written, as a remedy: ``did you mean `rate`?``; where none is
+/// near, all that there are, or the nearer ones of many.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
-    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let mut candidates: Vec<&str> = candidates.into_iter().collect();
     let written = written.to_lowercase();
-    let scored = candidates.iter().map(|c| (strsim::jaro_winkler(&written, c), *c));
-    let best = scored.fold((0.0, ""), |a, b| if b.0 > a.0 { b } else { a });
+    let score = |c: &&str| strsim::jaro_winkler(&written, &c.to_lowercase());
+    let best = candidates.iter().map(|c| (score(c), *c));
+    let best = best.fold((0.0, ""), |a, b| if b.0 > a.0 { b } else { a });
     if best.0 >= 0.75 {
         return format!("did you mean `{}`?", best.1);
     }
     match candidates.len() {
         0 => "there are none here".to_owned(),
-        _ => format!("there are: {}", candidates.join(", ")),
+        1..=MOST_CANDIDATES => format!("there are: {}", candidates.join(", ")),
+        _ => {
+            candidates.sort_by(|a, b| score(b).total_cmp(&score(a)));
+            format!("among others there are: {}", candidates[..MOST_CANDIDATES].join(", "))
+        }
     }
 }
 

@@ -20,7 +20,7 @@ pub const TRACE_KEYS: &[Key] = &[
         its ports), \"leaf0:3\" (by number), \"leaf0->spine1\" (towards a node)",
     ),
     Key::with(
-        "flows",
+        "rate_flows",
         Takes::Count,
         "0",
         "trace window and rate of flows with an id below this; \
@@ -75,7 +75,7 @@ pub(crate) fn read_trace(
     let port_interval: Option<Time> = section.get("port_interval");
     let zero = port_interval == Some(Time::ZERO);
     section.refuse_if(zero, "port_interval", "port_interval: 0", "write a time above 0");
-    let flows = section.get::<Count>("flows");
+    let flows = section.get::<Count>("rate_flows");
     let rate_interval: Option<Time> = section.get("rate_interval");
     let mut ports = Vec::new();
     if section.has("ports") {

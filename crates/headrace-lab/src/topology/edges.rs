@@ -168,7 +168,9 @@ mod tests {
         };
         let apart = with("{ a = \"h0\", b = \"s0\" }, { a = \"h1\", b = \"s1\" }");
         assert!(apart.contains("no way from h0 to h1"), "{apart}");
-        assert!(with("{ a = \"h0\", b = \"s7\" }").contains("no node `s7`; did you mean `s"));
+        assert!(
+            with("{ a = \"h0\", b = \"s7\" }").contains("no node `s7`; there are: h0, h1, s0, s1")
+        );
         assert!(with("{ a = \"h0\", b = \"h0\" }").contains("to itself"));
         assert!(with("{ a = \"h0\", b = \"s0\", rat = 1 }").contains("did you mean `rate`?"));
         // A host does not forward.

@@ -129,32 +129,37 @@ fn read_csv(name: &str, text: &str, topology: &Topology) -> Result<Vec<Row>, Vec
         let remedy = format!("the first line is `{}`", COLUMNS.join(","));
         return Err(vec![Problem::new(&place, message, remedy)]);
     }
-    let (mut rows, mut problems) = (Vec::new(), Vec::new());
+    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
     for line in lines.filter(|l| !l.trim().is_empty()) {
         let fields: Vec<&str> = line.split(',').collect();
-        let wrong = match <[&str; 4]>::try_from(fields) {
+        let (field, message, remedy) = match <[&str; 4]>::try_from(fields) {
             Ok(fields) => match row(fields, topology) {
                 Ok(row) => {
                     rows.push(row);
                     continue;
                 }
-                Err((column, message, remedy)) => (Some(fields[column]), message, remedy),
+                Err((column, message, remedy)) => (fields[column], message, remedy),
             },
             Err(fields) => {
                 let message = format!("{} fields instead of 4", fields.len());
-                (None, message, format!("write `{}`", COLUMNS.join(",")))
+                (line, message, format!("write `{}`", COLUMNS.join(",")))
             }
         };
         // Substrings of the text: their place is their distance from its beginning.
-        let field = wrong.0.unwrap_or(line).trim();
+        let field = field.trim();
         let start = field.as_ptr() as usize - text.as_ptr() as usize;
-        let place = Place::new(name, text, start..start + field.len());
-        problems.push(Problem::new(&place, wrong.1, wrong.2));
-        if problems.len() == MOST_PROBLEMS {
+        wrong.push((start..start + field.len(), message, remedy));
+        if wrong.len() == MOST_PROBLEMS {
             break;
         }
     }
-    if problems.is_empty() { Ok(rows) } else { Err(problems) }
+    if wrong.is_empty() {
+        return Ok(rows);
+    }
+    let whole = Place::new(name, text, 0..0);
+    let problem =
+        |(span, message, remedy)| Problem::new(&Place { span, ..whole.clone() }, message, remedy);
+    Err(wrong.into_iter().map(problem).collect())
 }
 
 fn read_parquet(

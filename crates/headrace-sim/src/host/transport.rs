@@ -18,19 +18,28 @@ use crate::record::{FlowRecord, RateSample, SimError};
 use crate::spec::{ClassSpec, RunSpec};
 use crate::workload::{Delivered, FlowSpec, Workload};
 
-/// What does not change during a flow.
-#[derive(Clone, Copy)]
+/// Of a flow, what every packet needs.
+#[derive(Clone, Copy, Default)]
 struct Flow {
-    spec: FlowSpec,
-    generation: u16,
-    active: bool,
     hash: u32,
     ack_hash: u32,
+    src: u16,
+    dst: u16,
+    class: u16,
+    generation: u16,
+    active: bool,
+    traced: bool,
+    /// Payload of its last segment.
+    tail: u32,
+}
+
+/// The rest of what does not change during a flow.
+#[derive(Clone, Copy)]
+struct Origin {
+    spec: FlowSpec,
     ideal: Time,
     /// Next time that the flow's rate may be recorded.
     trace_at: Time,
-    /// When its SYN left.
-    opened: Time,
 }
 
 /// What hosts sent and received, for the conservation check.
@@ -60,15 +69,14 @@ pub(crate) struct Outbox {
 pub(crate) struct Transport<W> {
     pub(crate) workload: W,
     classes: Vec<(ClassSpec, Ecn)>,
-    mss: u32,
-    headers: Wires,
-    framing: crate::spec::Framing,
+    sizes: Sizes,
     rate_flows: u64,
     rate_interval: Time,
     /// Each host's timers; the local source of host 0's.
     timers: Vec<Timers>,
     first_timer_source: usize,
     flows: Vec<Flow>,
+    origins: Vec<Origin>,
     senders: Vec<Option<Sender>>,
     boards: Vec<Scoreboard>,
     receivers: Vec<Receiver>,
@@ -81,9 +89,12 @@ pub(crate) struct Transport<W> {
     pub(crate) error: Option<SimError>,
 }
 
-/// Wire sizes of the common packets.
+/// Sizes of packets.
 #[derive(Clone, Copy)]
-struct Wires {
+struct Sizes {
+    framing: crate::spec::Framing,
+    mss: u32,
+    /// On the wire: a full segment.
     full: u16,
     /// An ACK with 0 to 4 SACK blocks; a SYN is an ACK with none.
     ack: [u16; 5],
@@ -102,14 +113,18 @@ impl<W: Workload> Transport<W> {
         Transport {
             workload,
             classes: spec.classes.iter().map(|c| (c.clone(), c.scheme.ecn())).collect(),
-            mss: spec.network.mtu - IP_TCP_HEADERS,
-            headers: Wires { full: framing.wire_bytes(spec.network.mtu), ack },
-            framing,
+            sizes: Sizes {
+                framing,
+                mss: spec.network.mtu - IP_TCP_HEADERS,
+                full: framing.wire_bytes(spec.network.mtu),
+                ack,
+            },
             rate_flows: spec.trace.rate_flows,
             rate_interval: spec.trace.rate_interval,
             timers: std::iter::repeat_with(Timers::default).take(hosts).collect(),
             first_timer_source,
             flows: Vec::new(),
+            origins: Vec::new(),
             senders: Vec::new(),
             boards: Vec::new(),
             receivers: Vec::new(),
@@ -146,12 +161,12 @@ impl<W: Workload> Transport<W> {
         );
         let there = || net.paths.links(spec.src, spec.dst, hash);
         let back = || net.paths.links(spec.dst, spec.src, ack_hash);
-        let (full, bare) = (self.headers.full, self.headers.ack[0]);
+        let (full, bare) = (self.sizes.full, self.sizes.ack[0]);
         let return_time = transfer_time(net.fabric, back(), 1, bare, bare);
         let base_rtt = transfer_time(net.fabric, there(), 1, full, full) + return_time;
-        let count = spec.size.div_ceil(u64::from(self.mss));
-        let tail = (spec.size - (count - 1) * u64::from(self.mss)) as u32;
-        let last = self.framing.wire_bytes(tail + IP_TCP_HEADERS);
+        let count = spec.size.div_ceil(u64::from(self.sizes.mss));
+        let tail = (spec.size - (count - 1) * u64::from(self.sizes.mss)) as u32;
+        let last = self.sizes.framing.wire_bytes(tail + IP_TCP_HEADERS);
         let mut ideal = Time::NEVER;
         if spec.size != FlowSpec::UNBOUNDED {
             ideal = transfer_time(net.fabric, there(), count, full, last);
@@ -159,7 +174,7 @@ impl<W: Workload> Transport<W> {
                 ideal += transfer_time(net.fabric, there(), 1, bare, bare) + return_time;
             }
         }
-        let mss = u64::from(self.mss);
+        let mss = u64::from(self.sizes.mss);
         let first_port = net.paths.uplink(spec.src, spec.dst, hash);
         let law = class.scheme.start(&Start {
             now,
@@ -174,14 +189,23 @@ impl<W: Workload> Transport<W> {
             law,
             ecn: *ecn,
             size: spec.size,
-            mss: self.mss,
+            mss: self.sizes.mss,
             initial_rto,
             stop: spec.stop,
         };
         let flow = &mut self.flows[slot];
-        let generation = flow.generation;
-        let trace_at = if spec.id < self.rate_flows { Time::ZERO } else { Time::NEVER };
-        *flow = Flow { spec, generation, active: true, hash, ack_hash, ideal, trace_at, opened: now };
+        *flow = Flow {
+            hash,
+            ack_hash,
+            src: spec.src as u16,
+            dst: spec.dst as u16,
+            class: spec.class,
+            generation: flow.generation,
+            active: true,
+            traced: spec.id < self.rate_flows,
+            tail,
+        };
+        self.origins[slot] = Origin { spec, ideal, trace_at: Time::ZERO };
         let board = std::mem::replace(&mut self.boards[slot], Scoreboard::new());
         self.senders[slot] = Some(Sender::new(new, board, &class.tcp));
         self.tally.flows_started += 1;
@@ -204,9 +228,9 @@ impl<W: Workload> Transport<W> {
         } else if spec.start < now {
             format!("starts at {}, before the one ahead of it (now {now})", spec.start)
         } else if spec.size != FlowSpec::UNBOUNDED
-            && spec.size.div_ceil(u64::from(self.mss)) > u64::from(u32::MAX)
+            && spec.size.div_ceil(u64::from(self.sizes.mss)) > u64::from(u32::MAX)
         {
-            format!("has more than 2^32 segments of {} bytes", self.mss)
+            format!("has more than 2^32 segments of {} bytes", self.sizes.mss)
         } else {
             return Ok(());
         };
@@ -220,18 +244,10 @@ impl<W: Workload> Transport<W> {
             flow.generation = flow.generation.wrapping_add(1);
             return slot as usize;
         }
-        let spec =
-            FlowSpec { id: 0, start: Time::ZERO, stop: Time::NEVER, src: 0, dst: 0, size: 0, class: 0 };
-        self.flows.push(Flow {
-            spec,
-            generation: 0,
-            active: false,
-            hash: 0,
-            ack_hash: 0,
-            ideal: Time::ZERO,
-            trace_at: Time::NEVER,
-            opened: Time::ZERO,
-        });
+        let (start, stop) = (Time::ZERO, Time::NEVER);
+        let spec = FlowSpec { id: 0, start, stop, src: 0, dst: 0, size: 0, class: 0 };
+        self.flows.push(Flow::default());
+        self.origins.push(Origin { spec, ideal: Time::ZERO, trace_at: Time::ZERO });
         self.senders.push(None);
         self.boards.push(Scoreboard::new());
         self.receivers.push(Receiver::default());
@@ -258,7 +274,7 @@ impl<W: Workload> Transport<W> {
             Kind::Ack => self.on_ack(net, packet, now),
             Kind::Syn => self.on_syn(net, packet, now),
             Kind::SynAck => {
-                let opened = self.flows[packet.flow as usize].opened;
+                let opened = self.origins[packet.flow as usize].spec.start;
                 self.with_sender(net, packet.flow as usize, now, |sender, class, wire| {
                     sender.opened(now, Some(opened), &class.tcp, wire);
                 });
@@ -274,11 +290,11 @@ impl<W: Workload> Transport<W> {
         if receiver.generation != flow.generation || !receiver.live {
             receiver.restart(flow.generation);
         }
-        let (class, ecn) = &self.classes[usize::from(flow.spec.class)];
+        let (class, ecn) = &self.classes[usize::from(flow.class)];
         let arrival = receiver.on_data(packet, now, &class.tcp, *ecn);
         if arrival.fresh {
             let last = packet.flags.has(Flags::LAST);
-            self.tally.goodput_bytes += u64::from(self.payload(slot, last));
+            self.tally.goodput_bytes += u64::from(if last { flow.tail } else { self.sizes.mss });
         }
         if let Some(ack) = arrival.first {
             self.send_ack(net, slot, ack, now);
@@ -293,12 +309,6 @@ impl<W: Workload> Transport<W> {
         }
     }
 
-    fn payload(&self, slot: usize, last: bool) -> u32 {
-        let size = self.flows[slot].spec.size;
-        let mss = u64::from(self.mss);
-        if last { (size - (size.div_ceil(mss) - 1) * mss) as u32 } else { self.mss }
-    }
-
     #[inline(never)]
     fn send_ack(&mut self, net: &mut Net<'_>, slot: usize, ack: AckOut, now: Time) {
         let flow = &self.flows[slot];
@@ -308,7 +318,7 @@ impl<W: Workload> Transport<W> {
             blocks = extra.sack.iter().filter(|(start, end)| start < end).count();
             net.fabric.carried = extra;
         }
-        let priority = self.classes[usize::from(flow.spec.class)].0.priority;
+        let priority = self.classes[usize::from(flow.class)].0.priority;
         let flags = Flags::new(Kind::Ack, priority)
             .with(Flags::ECE, ack.ece)
             .with(Flags::EXTRA, has_extra);
@@ -318,12 +328,12 @@ impl<W: Workload> Transport<W> {
             seq: ack.seq,
             ack: ack.ack,
             hash: flow.ack_hash,
-            dst: flow.spec.src as u16,
-            wire: self.headers.ack[blocks],
+            dst: flow.src,
+            wire: self.sizes.ack[blocks],
             generation: flow.generation,
             flags,
         };
-        let port = net.paths.uplink(flow.spec.dst, flow.spec.src, flow.ack_hash);
+        let port = net.paths.uplink(flow.dst.into(), flow.src.into(), flow.ack_hash);
         inject(&mut self.tally, net.fabric, port, packet, now);
     }
 
@@ -333,12 +343,12 @@ impl<W: Workload> Transport<W> {
         let answer = Packet {
             arrival: Time::ZERO,
             hash: flow.ack_hash,
-            dst: flow.spec.src as u16,
-            wire: self.headers.ack[0],
+            dst: flow.src,
+            wire: self.sizes.ack[0],
             flags: Flags::new(Kind::SynAck, syn.flags.priority()),
             ..syn
         };
-        let port = net.paths.uplink(flow.spec.dst, flow.spec.src, flow.ack_hash);
+        let port = net.paths.uplink(flow.dst.into(), flow.src.into(), flow.ack_hash);
         inject(&mut self.tally, net.fabric, port, answer, now);
     }
 
@@ -351,7 +361,7 @@ impl<W: Workload> Transport<W> {
         self.with_sender(net, slot, now, |sender, class, wire| {
             sender.on_ack(AckIn { now, ack, seq, ece, extra }, &class.tcp, wire);
         });
-        if self.flows[slot].trace_at <= now {
+        if self.flows[slot].traced && self.origins[slot].trace_at <= now {
             self.trace_rate(net, slot, now);
         }
         self.finish_if_done(net, slot, extra.and_then(|e| e.delivered_at), now);
@@ -368,36 +378,26 @@ impl<W: Workload> Transport<W> {
     ) {
         let flow = &self.flows[slot];
         let Some(sender) = self.senders[slot].as_mut() else { return };
-        let (class, ecn) = &self.classes[usize::from(flow.spec.class)];
-        let ect = *ecn != Ecn::Off;
+        let (class, ecn) = &self.classes[usize::from(flow.class)];
+        let priority = class.priority;
         let mut wire = HostWire {
+            port: net.paths.uplink(flow.src.into(), flow.dst.into(), flow.hash),
             fabric: net.fabric,
             tally: &mut self.tally,
-            port: net.paths.uplink(flow.spec.src, flow.spec.dst, flow.hash),
             now,
-            full: self.headers.full,
-            mss: self.mss,
-            framing: self.framing,
-            blank: Packet {
-                arrival: Time::ZERO,
-                flow: slot as u32,
-                seq: 0,
-                ack: 0,
-                hash: flow.hash,
-                dst: flow.spec.dst as u16,
-                wire: self.headers.ack[0],
-                generation: flow.generation,
-                flags: Flags::new(Kind::Data, class.priority).with(Flags::ECT, ect),
-            },
+            sizes: &self.sizes,
+            flow,
+            slot: slot as u32,
+            data_flags: Flags::new(Kind::Data, priority).with(Flags::ECT, *ecn != Ecn::Off),
         };
         act(sender, class, &mut wire);
         let next = sender.next_deadline();
         if next < sender.timer_at {
             sender.timer_at = next;
-            let host = flow.spec.src;
+            let host = flow.src.into();
             let timer = Timer {
                 time: next,
-                flow: flow.spec.id,
+                flow: self.origins[slot].spec.id,
                 wake: Wake::Sender,
                 slot: slot as u32,
                 generation: flow.generation,
@@ -420,12 +420,12 @@ impl<W: Workload> Transport<W> {
             receiver.timer_at = receiver.ack_deadline;
             let timer = Timer {
                 time: receiver.ack_deadline,
-                flow: flow.spec.id,
+                flow: self.origins[slot].spec.id,
                 wake: Wake::Receiver,
                 slot: slot as u32,
                 generation: flow.generation,
             };
-            self.push_timer(net, flow.spec.dst, timer);
+            self.push_timer(net, flow.dst.into(), timer);
         }
     }
 
@@ -483,7 +483,7 @@ impl<W: Workload> Transport<W> {
 
     /// A flow has arrived whole: a reactive one may call for another at the host that it reached.
     fn on_completed(&mut self, net: &mut Net<'_>, slot: usize, now: Time) {
-        let spec = self.flows[slot].spec;
+        let spec = self.origins[slot].spec;
         if !self.classes[usize::from(spec.class)].0.reactive {
             return;
         }
@@ -513,8 +513,8 @@ impl<W: Workload> Transport<W> {
 
     #[cold]
     fn trace_rate(&mut self, net: &mut Net<'_>, slot: usize, now: Time) {
-        let flow = &mut self.flows[slot];
-        flow.trace_at = now + self.rate_interval;
+        let origin = &mut self.origins[slot];
+        origin.trace_at = now + self.rate_interval;
         let Some(sender) = &self.senders[slot] else { return };
         let allowance = sender.allowance();
         let srtt = sender.rtt.srtt().ps().max(1);
@@ -524,7 +524,7 @@ impl<W: Workload> Transport<W> {
         net.fabric.alarm = net.fabric.alarm.min(now);
         self.outbox.rates.push(RateSample {
             time: now,
-            flow: flow.spec.id,
+            flow: origin.spec.id,
             cwnd: allowance.window,
             ssthresh: sender.law.ssthresh(),
             rate,
@@ -554,25 +554,23 @@ impl<W: Workload> Transport<W> {
         delivered_at: Option<Time>,
         now: Time,
     ) {
-        let flow = &mut self.flows[slot];
+        let Origin { spec, ideal, .. } = self.origins[slot];
         let Some(sender) = self.senders[slot].take() else { return };
-        let stopped = flow.spec.stop != Time::NEVER && delivered_at.is_none();
-        let fct = delivered_at.map(|at| at - flow.spec.start);
-        if fct.is_none() && !stopped {
-            let text = format!("flow {} ended without its delivery time", flow.spec.id);
+        let stopped = spec.stop != Time::NEVER && delivered_at.is_none();
+        let fct = delivered_at.map(|at| at - spec.start);
+        let fault = match fct {
+            None if !stopped => Some("ended without its delivery time".to_owned()),
+            Some(fct) if fct < ideal => {
+                Some(format!("took {fct}, less than {ideal} on an empty network"))
+            }
+            _ => None,
+        };
+        if let Some(fault) = fault {
+            let text = format!("flow {} {fault}", spec.id);
             self.error.get_or_insert(SimError::Invariant(text));
         }
-        if fct.is_some_and(|fct| fct < flow.ideal) {
-            let text = format!(
-                "flow {} took {}, less than {} on an empty network",
-                flow.spec.id,
-                fct.unwrap_or_default(),
-                flow.ideal
-            );
-            self.error.get_or_insert(SimError::Invariant(text));
-        }
-        flow.active = false;
-        let record = record_of(flow, &sender, fct);
+        self.flows[slot].active = false;
+        let record = record_of(&self.origins[slot], &sender, fct);
         self.outbox.at = now;
         net.fabric.alarm = net.fabric.alarm.min(now);
         self.outbox.flows.push(record);
@@ -584,23 +582,21 @@ impl<W: Workload> Transport<W> {
 
     /// Records of the flows that have not ended, by id.
     pub(crate) fn unfinished(&self) -> Vec<FlowRecord> {
-        let both = self.flows.iter().zip(&self.senders);
+        let both = self.origins.iter().zip(&self.senders);
         let mut records: Vec<FlowRecord> =
-            both.filter_map(|(f, s)| s.as_ref().map(|s| record_of(f, s, None))).collect();
+            both.filter_map(|(o, s)| s.as_ref().map(|s| record_of(o, s, None))).collect();
         records.sort_unstable_by_key(|r| r.id);
         records
     }
 
     /// Recounts every scoreboard; the id of a flow whose counts are off.
     pub(crate) fn inconsistent_flow(&self) -> Option<u64> {
-        let off = |(_, s): &(&Flow, &Option<Sender>)| {
-            s.as_ref().is_some_and(|s| !s.board.consistent())
-        };
-        self.flows.iter().zip(&self.senders).find(off).map(|(f, _)| f.spec.id)
+        let off = |s: &Option<Sender>| s.as_ref().is_some_and(|s| !s.board.consistent());
+        self.senders.iter().position(off).map(|slot| self.origins[slot].spec.id)
     }
 }
 
-fn record_of(flow: &Flow, sender: &Sender, fct: Option<Time>) -> FlowRecord {
+fn record_of(flow: &Origin, sender: &Sender, fct: Option<Time>) -> FlowRecord {
     let counters = sender.counters;
     FlowRecord {
         id: flow.spec.id,
@@ -625,34 +621,49 @@ fn record_of(flow: &Flow, sender: &Sender, fct: Option<Time>) -> FlowRecord {
 struct HostWire<'a> {
     fabric: &'a mut Fabric,
     tally: &'a mut Tally,
+    sizes: &'a Sizes,
+    flow: &'a Flow,
+    slot: u32,
+    data_flags: Flags,
     port: usize,
     now: Time,
-    full: u16,
-    mss: u32,
-    framing: crate::spec::Framing,
-    /// A packet of the flow, to be filled in.
-    blank: Packet,
+}
+
+impl HostWire<'_> {
+    #[inline(always)]
+    fn send(&mut self, seq: u32, wire: u16, flags: Flags) {
+        let packet = Packet {
+            arrival: Time::ZERO,
+            flow: self.slot,
+            seq,
+            ack: 0,
+            hash: self.flow.hash,
+            dst: self.flow.dst,
+            wire,
+            generation: self.flow.generation,
+            flags,
+        };
+        inject(self.tally, self.fabric, self.port, packet, self.now);
+    }
 }
 
 impl Outgoing for HostWire<'_> {
     #[inline(never)]
     fn segment(&mut self, segment: SegmentOut) {
-        let wire = if segment.payload == self.mss {
-            self.full
+        let wire = if segment.payload == self.sizes.mss {
+            self.sizes.full
         } else {
-            self.framing.wire_bytes(segment.payload + IP_TCP_HEADERS)
+            self.sizes.framing.wire_bytes(segment.payload + IP_TCP_HEADERS)
         };
-        let flags =
-            self.blank.flags.with(Flags::LAST, segment.last).with(Flags::CWR, segment.cwr);
-        let packet = Packet { seq: segment.seq, wire, flags, ..self.blank };
+        let flags = self.data_flags.with(Flags::LAST, segment.last).with(Flags::CWR, segment.cwr);
         self.tally.sent_data_packets += 1;
-        inject(self.tally, self.fabric, self.port, packet, self.now);
+        self.send(segment.seq, wire, flags);
     }
 
+    #[inline(never)]
     fn syn(&mut self) {
-        let flags = Flags::new(Kind::Syn, self.blank.flags.priority());
-        let packet = Packet { flags, ..self.blank };
-        inject(self.tally, self.fabric, self.port, packet, self.now);
+        let flags = Flags::new(Kind::Syn, self.data_flags.priority());
+        self.send(0, self.sizes.ack[0], flags);
     }
 }
 
