@@ -48,6 +48,7 @@ fn an_unknown_key_is_named_with_the_nearest() {
         changed("load = 0.3", "laod = 0.3")[0],
         "x.toml:10:1: unknown key `laod` in [[traffic]] of kind poisson; did you mean `load`?"
     );
+    assert_eq!(changed("load = 0.3", "laod = 0.3").len(), 1);
     assert!(changed("[switch]", "[swich]")[0].contains("did you mean `switch`?"));
     let deep = changed("k = \"200KB\"", "ecn = { kmin = \"1KB\" }");
     assert_eq!(deep, ["x.toml:6:9: unknown key `kmin` in `ecn`; did you mean `k_min`?"]);
@@ -92,9 +93,9 @@ fn bad_cdfs() {
         changed("\"websearch\"", &format!("{{ file = \"{name}\" }}")).join("\n")
     };
     assert_eq!(with("good.cdf", "0 0\n10 0.5\n20 1\n"), "");
-    assert!(with("empty.cdf", "# nothing\n").starts_with("empty.cdf:1:1: an empty CDF; "));
+    assert!(with("empty.cdf", "# nothing\n").contains("/empty.cdf:1:1: an empty CDF; "));
     let falling = with("falling.cdf", "0 0\n10 60\n20 50\n30 100\n");
-    assert!(falling.starts_with("falling.cdf:3:1: a CDF that is not monotonic"), "{falling}");
+    assert!(falling.contains("/falling.cdf:3:1: a CDF that is not monotonic"), "{falling}");
     let missing = changed("\"websearch\"", "{ file = \"none.cdf\" }").join("\n");
     assert!(missing.contains("x.toml:9:21: cannot read `none.cdf`"), "{missing}");
     assert!(changed("\"websearch\"", "\"websaerch\"")[0].contains("did you mean `websearch`?"));
@@ -112,8 +113,8 @@ fn bad_flow_lists() {
     assert_eq!(with("good.csv", &format!("{header}9,h1,2,50\n5,0,1,10\n")), "");
     let found = with("bad.csv", &format!("{header}0,0,1,10\n5,0,7,10\n5,0,1,-3\n"));
     let lines: Vec<&str> = found.lines().collect();
-    assert!(lines[0].starts_with("bad.csv:3:5: dst: no host `7`; hosts are h0 to h3"), "{found}");
-    assert!(lines[1].starts_with("bad.csv:4:7: size_bytes: `-3` is negative"), "{found}");
+    assert!(lines[0].contains("/bad.csv:3:5: dst: no host `7`; hosts are h0 to h3"), "{found}");
+    assert!(lines[1].contains("/bad.csv:4:7: size_bytes: `-3` is negative"), "{found}");
     assert!(with("none.csv", header).contains("lists no flow"));
     assert!(with("bad.parquet", "no parquet").contains("x.toml:9:8: cannot read `bad.parquet`"));
 }

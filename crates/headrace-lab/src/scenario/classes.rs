@@ -111,7 +111,7 @@ fn read_one(context: &Context, node: &Node, inherited: &Inherited<'_>) -> Option
         (None, Some(common)) => read_scheme(&mut section, common),
         (None, None) => {
             let remedy = "add scheme = \"dctcp\" here or above all sections";
-            section.refuse("scheme", "no scheme", remedy);
+            section.missing("no scheme", remedy);
             None
         }
     };

@@ -257,7 +257,7 @@ fn build(context: &Context, root: &Node, name: &str) -> Option<Scenario> {
 }
 
 fn missing<T>(section: &Section<'_>, key: &str, what: &str) -> Option<T> {
-    section.refuse(key, format!("the scenario has no `{key}`"), format!("add {what}"));
+    section.missing(format!("the scenario has no `{key}`"), format!("add {what}"));
     None
 }
 

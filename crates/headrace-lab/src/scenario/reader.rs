@@ -170,6 +170,8 @@ pub struct Section<'a> {
     /// What the section is, for messages: `[switch]`, `traffic "poisson"`.
     title: String,
     keys: Vec<Key>,
+    /// Some key is unknown: what seems to be missing may be there under a wrong name.
+    misspelt: bool,
     resolved: Map<String, serde_json::Value>,
 }
 
@@ -178,6 +180,7 @@ impl<'a> Section<'a> {
     /// key, is a problem.
     pub fn open(context: &'a Context, node: &'a Node, title: &str, keys: &[Key]) -> Section<'a> {
         let title = title.to_owned();
+        let mut misspelt = false;
         match node.entries() {
             None => {
                 let message = format!("{title} is {}, not a table", node.kind());
@@ -188,10 +191,11 @@ impl<'a> Section<'a> {
                     let message = format!("unknown key `{}` in {title}", entry.key);
                     let remedy = nearest(&entry.key, keys.iter().map(|k| k.name));
                     context.refuse(&entry.place, message, remedy);
+                    misspelt = true;
                 }
             }
         }
-        Section { context, node, title, keys: keys.to_vec(), resolved: Map::new() }
+        Section { context, node, title, keys: keys.to_vec(), misspelt, resolved: Map::new() }
     }
 
     /// Where the section stands.
@@ -220,6 +224,14 @@ impl<'a> Section<'a> {
         self.context.refuse(self.place_of(key), message, remedy);
     }
 
+    /// Notes that something which must be there is not; nothing where an unknown key, already
+    /// noted, may be what was meant.
+    pub fn missing(&self, message: impl Into<String>, remedy: impl Into<String>) {
+        if !self.misspelt && self.node.entries().is_some() {
+            self.context.refuse(&self.node.place, message, remedy);
+        }
+    }
+
     /// Notes a problem with a key's value if `wrong`.
     pub fn refuse_if(&self, wrong: bool, key: &str, message: &str, remedy: &str) {
         if wrong {
@@ -245,7 +257,7 @@ impl<'a> Section<'a> {
             (None, Absent::Means(_)) => None,
             (None, Absent::Refused) => {
                 let message = format!("{} needs `{name}`", self.title);
-                self.context.refuse(&self.node.place, message, format!("add it: {}", key.meaning));
+                self.missing(message, format!("add it: {}", key.meaning));
                 None
             }
         }?;

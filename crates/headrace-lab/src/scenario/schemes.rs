@@ -56,7 +56,8 @@ const NAME: Key = Key::required("name", Takes::Text, "the law's name");
 pub(crate) fn law<L: NamedLaw>(context: &Context, node: &Node) -> Option<(L, serde_json::Value)> {
     let node = node.clone().named("name");
     let Some(Node { data: Data::Text(name), place }) = node.get("name") else {
-        let mut section = Section::open(context, &node, L::WHAT, &[NAME]);
+        let bare = node.only(|key| key == "name");
+        let mut section = Section::open(context, &bare, L::WHAT, &[NAME]);
         section.get::<String>("name");
         return None;
     };

@@ -249,7 +249,7 @@ impl SwitchPlan {
 }
 
 fn scaled(pool: PoolSpec, share: f64) -> PoolSpec {
-    let part = |bytes: u64| (bytes as f64 * share).floor() as u64;
+    let part = |bytes: u64| (bytes as f64 * share).round() as u64;
     match pool {
         PoolSpec::PerMmu(bytes) => PoolSpec::PerMmu(part(bytes)),
         PoolSpec::PerPort(bytes) => PoolSpec::PerPort(part(bytes)),

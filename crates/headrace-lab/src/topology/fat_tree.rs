@@ -110,7 +110,7 @@ fn shape(section: &mut Section<'_>, host: Rate, fabric: Rate) -> Option<Shape> {
         section.count("hosts_per_tor", 1)
     } else {
         let remedy = "add hosts_per_tor = 8, or oversubscription = 4";
-        section.refuse("pods", "the number of hosts is open", remedy);
+        section.missing("the number of hosts is open", remedy);
         None
     };
     Some(Shape { pods: pods?, tors: tors?, aggs, cores, hosts_per_tor: hosts_per_tor? })

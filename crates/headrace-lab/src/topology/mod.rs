@@ -93,7 +93,8 @@ impl Topology {
                 kind?
             }
             _ => {
-                let mut section = Section::open(context, &node, "[topology]", &[kind_key]);
+                let bare = node.only(|key| key == "kind");
+                let mut section = Section::open(context, &bare, "[topology]", &[kind_key]);
                 section.get::<String>("kind");
                 return None;
             }

@@ -54,7 +54,7 @@ fn read(section: &mut Section<'_>, setup: &Setup<'_>) -> Option<Arc<dyn Plan>> {
         read_parquet(section, &file, setup.topology)
     } else {
         let text = read_text(section, "file", &file)?;
-        read_csv(&file, &text, setup.topology)
+        read_csv(&section.context.path_of(&file).display().to_string(), &text, setup.topology)
     };
     let mut rows = match rows {
         Ok(rows) => rows,

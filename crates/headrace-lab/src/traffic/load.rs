@@ -36,7 +36,7 @@ pub(crate) fn arrivals(
     }
     if !section.has("load") {
         let remedy = "add load = 0.3 (with `of`), or gap = \"10us\"";
-        section.refuse("load", "the rate of arrivals is open", remedy);
+        section.missing("the rate of arrivals is open", remedy);
         return None;
     }
     let load: f64 = section.get("load")?;

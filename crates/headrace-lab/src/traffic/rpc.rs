@@ -199,7 +199,7 @@ mod tests {
             loop {
                 ids.push(flow.id);
                 requests += 1;
-                now = now + Time::from_us(10);
+                now += Time::from_us(10);
                 let response = deliver(&*plan, &flow, now).unwrap();
                 assert_eq!((response.src, response.dst, response.at), (flow.dst, flow.src, now));
                 assert_eq!(response.size, 127_000);

@@ -41,7 +41,7 @@ impl Sizes {
         if !section.has(size) {
             let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).collect();
             let remedy = format!("add {workload} = one of {}, or {size}", names.join(", "));
-            section.refuse(size, "the flows' size is open", remedy);
+            section.missing("the flows' size is open", remedy);
             return None;
         }
         match section.get::<u64>(size)? {
@@ -71,12 +71,13 @@ impl Sizes {
             }
             (None, Some(file)) => {
                 let text = read_text(&inner, "file", &file)?;
-                let parsed = Cdf::parse(&file, &text, packet);
+                let source = inner.context.path_of(&file).display().to_string();
+                let parsed = Cdf::parse(&source, &text, packet);
                 (parsed.map_err(|p| section.context.report(p)).ok()?, shown_path(&file))
             }
             (None, None) => {
                 let remedy = "write a workload's name, or { file = \"sizes.cdf\" }";
-                inner.refuse("name", format!("{title} names no distribution"), remedy);
+                inner.missing(format!("{title} names no distribution"), remedy);
                 return None;
             }
             (Some(_), Some(_)) => return None,

@@ -1,8 +1,7 @@
 //! `list`, `explain`, `reproduce` and `--help`.
 
-mod support;
 
-use support::Place;
+use crate::support::Place;
 
 #[test]
 fn everything_listed_can_be_explained() {
@@ -53,7 +52,7 @@ fn a_table_reproduces_from_what_is_built_in() {
 /// A paper of one's own: two loads of a small fabric under two thresholds.
 fn own_paper(place: &Place) {
     std::fs::create_dir_all(place.path().join("papers/own/fig1")).unwrap();
-    place.write("papers/own/fig1/scenario.toml", support::SMALL);
+    place.write("papers/own/fig1/scenario.toml", crate::support::SMALL);
     place.write(
         "papers/own/fig1/figure.toml",
         r#"

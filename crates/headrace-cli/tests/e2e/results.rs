@@ -1,13 +1,12 @@
 //! Result folders: what is in them, whole or not at all, the same for the same scenario and seed.
 
-mod support;
 
 use std::time::Duration;
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Float64Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use support::{Place, SMALL};
+use crate::support::{Place, SMALL};
 
 const FILES: [&str; 5] =
     ["flows.parquet", "manifest.json", "ports.parquet", "rates.parquet", "summary.json"];
@@ -166,7 +165,7 @@ fn an_interruption_leaves_nothing() {
     let mut kill = std::process::Command::new("kill");
     kill.args(["-INT", &child.id().to_string()]);
     assert!(kill.status().unwrap().success());
-    let ran = support::Ran::of(child.wait_with_output().unwrap());
+    let ran = crate::support::Ran::of(child.wait_with_output().unwrap());
     ran.fails(1, &["interrupted at simulated time", "no results were written to out"]);
     assert_eq!(place.names("."), ["small.toml"]);
 }

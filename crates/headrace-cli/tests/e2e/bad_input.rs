@@ -1,8 +1,7 @@
 //! Every bad input is one clear error with its place and remedy, and exit status 2.
 
-mod support;
 
-use support::{Place, SMALL};
+use crate::support::{Place, SMALL};
 
 /// Checks the small scenario with `from` replaced by `to`.
 #[track_caller]

@@ -1,0 +1,6 @@
+//! Runs the built `headrace` from end to end.
+
+mod bad_input;
+mod commands;
+mod results;
+mod support;
