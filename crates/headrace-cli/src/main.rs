@@ -9,7 +9,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-
 /// A congestion-control laboratory: simulate datacenter networks packet by packet, compare
 /// congestion-control laws, reproduce published figures.
 #[derive(Parser)]

@@ -58,26 +58,22 @@ pub fn maybe(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
     value.map_or_else(|| "-".to_owned(), show)
 }
 
-/// A table whose first column is text and whose others are numbers. On a terminal it has borders
-/// and wraps; elsewhere it is plain and as wide as its content.
+/// A table whose first column is text and whose others are numbers.
 pub fn table(header: &[&str], rows: Vec<Vec<String>>, terminal: bool) -> String {
-    let mut table = Table::new();
-    table.load_style(if terminal { presets::UTF8_HORIZONTAL_ONLY } else { presets::NOTHING });
-    let arrangement =
-        if terminal { ContentArrangement::Dynamic } else { ContentArrangement::Disabled };
-    table.set_content_arrangement(arrangement);
-    table.set_header(header);
-    for row in rows {
-        table.add_row(row.into_iter().map(Cell::new).collect::<Vec<_>>());
-    }
+    let mut table = new_table(header, rows, terminal);
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table.trim_fmt()
 }
 
-/// The same, all columns text.
+/// A table of text; without a line on top where the header is empty.
 pub fn text_table(header: &[&str], rows: Vec<Vec<String>>, terminal: bool) -> String {
+    new_table(header, rows, terminal).trim_fmt()
+}
+
+/// On a terminal, with lines and wrapped to its width; elsewhere plain and as wide as its content.
+fn new_table(header: &[&str], rows: Vec<Vec<String>>, terminal: bool) -> Table {
     let mut table = Table::new();
     table.load_style(if terminal { presets::UTF8_HORIZONTAL_ONLY } else { presets::NOTHING });
     let arrangement =
@@ -89,7 +85,10 @@ pub fn text_table(header: &[&str], rows: Vec<Vec<String>>, terminal: bool) -> St
     for row in rows {
         table.add_row(row.into_iter().map(Cell::new).collect::<Vec<_>>());
     }
-    table.trim_fmt()
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    table
 }
 
 /// Whether stdout is a terminal.

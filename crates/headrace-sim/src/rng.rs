@@ -12,9 +12,9 @@ pub fn stream(seed: u64, name: &str) -> Pcg32 {
 /// The 64-bit seed of the entity `name` in a run with `seed`: FNV-1a over the name, mixed with the
 /// seed by the finaliser of SplitMix64.
 pub fn stream_seed(seed: u64, name: &str) -> u64 {
-    let hash = name
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3));
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325u64, |h, b| {
+        (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
     mix(hash ^ mix(seed))
 }
 

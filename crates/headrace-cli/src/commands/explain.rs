@@ -207,7 +207,11 @@ impl Explanation {
 
     fn to_json(&self) -> Value {
         let row = |row: &Vec<String>| -> Value {
-            self.header.iter().zip(row).map(|(key, cell)| ((*key).to_owned(), json!(cell))).collect()
+            self.header
+                .iter()
+                .zip(row)
+                .map(|(key, cell)| ((*key).to_owned(), json!(cell)))
+                .collect()
         };
         json!({
             "name": self.name,

@@ -80,9 +80,7 @@ fn entries(what: What) -> Result<Vec<Entry>, Failure> {
         What::Topologies => named(catalog::topologies()),
         What::Traffic => named(catalog::traffic()),
         What::Sections => named(catalog::sections()),
-        What::Workloads => {
-            catalog::workloads().iter().map(|w| entry(w.name, w.summary)).collect()
-        }
+        What::Workloads => catalog::workloads().iter().map(|w| entry(w.name, w.summary)).collect(),
         What::Scenarios => scenarios(),
         What::Papers => {
             let source = commands::papers();

@@ -1,6 +1,5 @@
 //! Every bad input is one clear error with its place and remedy, and exit status 2.
 
-
 use crate::support::{Place, SMALL};
 
 /// Checks the small scenario with `from` replaced by `to`.
@@ -50,11 +49,12 @@ fn a_network_is_connected() {
 kind = "edges"
 hosts = ["a", "b", "c", "d"]
 switches = ["s", "t"]
-links = [
-    { a = "a", b = "s", rate = "100Gbps", delay = "1us" },
-    { a = "b", b = "s", rate = "100Gbps", delay = "1us" },
-    { a = "c", b = "t", rate = "100Gbps", delay = "1us" },
-    { a = "d", b = "t", rate = "100Gbps", delay = "1us" },
+rate = "100Gbps"
+edges = [
+    { a = "a", b = "s" },
+    { a = "b", b = "s" },
+    { a = "c", b = "t" },
+    { a = "d", b = "t" },
 ]
 
 [[traffic]]
@@ -90,9 +90,7 @@ fn a_file_that_cannot_be_read_is_named() {
 fn an_override_is_checked_like_the_file() {
     let place = Place::with_small();
     place.run(&["check", "small.toml", "--set", "traffic.0.load=0.5"]).ok();
-    place
-        .run(&["check", "small.toml", "--set", "traffic.0.laod=0.5"])
-        .fails(2, &["laod", "load"]);
+    place.run(&["check", "small.toml", "--set", "traffic.0.laod=0.5"]).fails(2, &["laod", "load"]);
     place.run(&["check", "small.toml", "--set", "switch.pool=3"]).fails(2, &["3"]);
 }
 

@@ -1,6 +1,5 @@
 //! `list`, `explain`, `reproduce` and `--help`.
 
-
 use crate::support::Place;
 
 #[test]
@@ -123,7 +122,8 @@ fn a_figure_that_is_wrong_is_bad_input() {
     own_paper(&place);
     let path = place.path().join("papers/own/fig1/figure.toml");
     let text = std::fs::read_to_string(&path).unwrap();
-    place.write("papers/own/fig1/figure.toml", &text.replace("switch.ecn.k=20KB", "switch.ecn.q=1"));
+    place
+        .write("papers/own/fig1/figure.toml", &text.replace("switch.ecn.k=20KB", "switch.ecn.q=1"));
     place.run(&["reproduce", "own", "--out", "out"]).fails(2, &["ecn", "q"]);
     place.write("papers/own/fig1/figure.toml", &text.replace("all(high", "all(hihg"));
     place.run(&["reproduce", "own", "--out", "out"]).fails(2, &["claim `finishes`", "hihg"]);

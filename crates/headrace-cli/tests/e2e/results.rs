@@ -1,12 +1,11 @@
 //! Result folders: what is in them, whole or not at all, the same for the same scenario and seed.
 
-
 use std::time::Duration;
 
+use crate::support::{Place, SMALL};
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Float64Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use crate::support::{Place, SMALL};
 
 const FILES: [&str; 5] =
     ["flows.parquet", "manifest.json", "ports.parquet", "rates.parquet", "summary.json"];
@@ -149,8 +148,7 @@ fn a_full_disk_is_one_error_and_leaves_nothing() {
 fn an_interruption_leaves_nothing() {
     let place = Place::with_small();
     // Enough flows for minutes.
-    let args =
-        ["run", "small.toml", "--set", "traffic.0.flows=5000000", "--out", "out"];
+    let args = ["run", "small.toml", "--set", "traffic.0.flows=5000000", "--out", "out"];
     let child = place.command(&args).spawn().unwrap();
     // It has begun once its hidden folder is there.
     let begun = || place.names(".").iter().any(|name| name.starts_with(".out.partial-"));

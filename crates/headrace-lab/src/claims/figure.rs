@@ -301,7 +301,8 @@ impl Figure {
             let place = format!("claim `{}`", claim.id);
             for text in std::iter::once(&claim.measure).chain(&claim.direction) {
                 if check(&place, text, None)?.as_number().is_none() {
-                    let text = format!("{place}: `{text}` is a list; reduce it with max, least, ..");
+                    let text =
+                        format!("{place}: `{text}` is a list; reduce it with max, least, ..");
                     return Err(FigureError::Inconsistent(text));
                 }
             }
@@ -355,9 +356,8 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        let error = |from: &str, to: &str| {
-            Figure::parse(&TABLE.replace(from, to)).unwrap_err().to_string()
-        };
+        let error =
+            |from: &str, to: &str| Figure::parse(&TABLE.replace(from, to)).unwrap_err().to_string();
         assert!(error("chip.ports", "chips.ports").contains("no variant `chips`"));
         assert!(error("what =", "wat =").contains("wat"));
         assert!(error("\"chip\"", "\"my chip\"").contains("letters, digits"));

@@ -1,6 +1,8 @@
 //! A figure's picture: a panel a question, curves with the spread over seeds, published values
 //! beside the measured ones.
 
+use std::ops::Range;
+
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -64,11 +66,46 @@ pub fn draw(figure: &Figure, panels: &[PanelData]) -> Result<String, String> {
     Ok(svg)
 }
 
-/// The range of an axis that starts at zero or below: all values, and a tenth above them.
-fn vertical(values: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
-    let (low, high) = values.fold((0.0, 0.0), |(low, high): (f64, f64), y| (low.min(y), high.max(y)));
-    let high = if high > low { high } else { low + 1.0 };
-    low * 1.1..high + 0.12 * (high - low)
+/// The range of a vertical axis. It starts at zero unless all values are close to each other; bars
+/// always start there.
+fn vertical(values: impl Iterator<Item = f64>, from_zero: bool) -> Range<f64> {
+    let none = (f64::INFINITY, f64::NEG_INFINITY);
+    let (low, high) = values.fold(none, |(low, high), y| (low.min(y), high.max(y)));
+    if low > high {
+        return 0.0..1.0;
+    }
+    let close = !from_zero && low > 0.5 * high;
+    let low = if close { low } else { low.min(0.0) };
+    let span = if high > low { high - low } else { high.abs().max(1.0) };
+    let below = if low == 0.0 { 0.0 } else { 0.1 * span };
+    // Bars need room above for their numbers and the legend.
+    low - below..high + if from_zero { 0.25 } else { 0.1 } * span
+}
+
+/// The corner of a panel with the fewest points of its curves: there the legend hides least.
+fn emptiest_corner(
+    points: impl Iterator<Item = (f64, f64)> + Clone,
+    x: &Range<f64>,
+    y: &Range<f64>,
+) -> SeriesLabelPosition {
+    let share = |value: f64, range: &Range<f64>| (value - range.start) / (range.end - range.start);
+    let corners = [
+        (SeriesLabelPosition::UpperRight, true, true),
+        (SeriesLabelPosition::UpperLeft, false, true),
+        (SeriesLabelPosition::LowerRight, true, false),
+        (SeriesLabelPosition::LowerLeft, false, false),
+    ];
+    let inside = |right: bool, upper: bool| {
+        let near = points.clone().filter(|point| {
+            let (across, up) = (share(point.0, x), share(point.1, y));
+            let across = if right { 1.0 - across } else { across };
+            let up = if upper { 1.0 - up } else { up };
+            across < 0.5 && up < 0.4
+        });
+        near.count()
+    };
+    let emptiest = corners.into_iter().min_by_key(|(_, right, upper)| inside(*right, *upper));
+    emptiest.map_or(SeriesLabelPosition::UpperRight, |(corner, _, _)| corner)
 }
 
 fn published_label(panel: &Panel) -> Option<&'static str> {
@@ -105,7 +142,7 @@ fn draw_curves(area: &Area<'_>, figure: &Figure, panel: &Panel, data: &PanelData
         .margin(12)
         .x_label_area_size(48)
         .y_label_area_size(72)
-        .build_cartesian_2d(left - margin..right + margin, vertical(heights))
+        .build_cartesian_2d(left - margin..right + margin, vertical(heights, false))
         .map_err(text)?;
     let axis = figure.axis.as_ref().map(|axis| match axis.unit.as_str() {
         "" => axis.title.clone(),
@@ -137,18 +174,16 @@ fn draw_curves(area: &Area<'_>, figure: &Figure, panel: &Panel, data: &PanelData
             .map_err(text)?;
     }
     draw_published(&mut chart, figure, panel)?;
-    legend(&mut chart)
+    let drawn = all().map(|p| (p.x, p.mean));
+    let corner = emptiest_corner(drawn, &chart.x_range(), &chart.y_range());
+    legend(&mut chart, corner)
 }
 
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Number, Number>>;
 type Number = plotters::coord::types::RangedCoordf64;
 
 /// Hollow rings where both coordinates are published, dashed lines where one is.
-fn draw_published<'b: 'a, 'a>(
-    chart: &mut Chart<'a, 'b>,
-    figure: &Figure,
-    panel: &Panel,
-) -> Drawn {
+fn draw_published<'b: 'a, 'a>(chart: &mut Chart<'a, 'b>, figure: &Figure, panel: &Panel) -> Drawn {
     let (xs, ys) = (chart.x_range(), chart.y_range());
     for Published { variant, x, y } in &panel.published {
         let style = colour(figure, variant).stroke_width(2);
@@ -184,10 +219,10 @@ fn draw_published<'b: 'a, 'a>(
     Ok(())
 }
 
-fn legend<'b: 'a, 'a>(chart: &mut Chart<'a, 'b>) -> Drawn {
+fn legend<'b: 'a, 'a>(chart: &mut Chart<'a, 'b>, corner: SeriesLabelPosition) -> Drawn {
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
+        .position(corner)
         .background_style(WHITE.mix(0.85))
         .border_style(RGBColor(190, 190, 190))
         .label_font((FONT, 14))
@@ -201,15 +236,14 @@ fn draw_bars(area: &Area<'_>, figure: &Figure, panel: &Panel, data: &PanelData) 
         .iter()
         .map(|curve| (curve, curve.points().first().map_or(0.0, |p| p.mean)))
         .collect();
-    let heights =
-        bars.iter().map(|(_, y)| *y).chain(panel.published.iter().filter_map(|p| p.y));
+    let heights = bars.iter().map(|(_, y)| *y).chain(panel.published.iter().filter_map(|p| p.y));
     let labels: Vec<String> = bars.iter().map(|(curve, _)| curve.label.clone()).collect();
     let mut chart = ChartBuilder::on(area)
         .caption(&panel.title, (FONT, 17))
         .margin(12)
         .x_label_area_size(32)
         .y_label_area_size(72)
-        .build_cartesian_2d(-0.5..bars.len() as f64 - 0.5, vertical(heights))
+        .build_cartesian_2d(-0.5..bars.len() as f64 - 0.5, vertical(heights, true))
         .map_err(text)?;
     chart
         .configure_mesh()
@@ -233,7 +267,8 @@ fn draw_bars(area: &Area<'_>, figure: &Figure, panel: &Panel, data: &PanelData) 
         chart.draw_series(std::iter::once(name)).map_err(text)?;
         let marks = panel.published.iter().filter(|p| p.variant == curve.variant);
         let marks = marks.filter_map(|p| p.y);
-        let marks = marks.map(|y| PathElement::new([(x - 0.4, y), (x + 0.4, y)], BLACK.stroke_width(2)));
+        let marks =
+            marks.map(|y| PathElement::new([(x - 0.4, y), (x + 0.4, y)], BLACK.stroke_width(2)));
         chart.draw_series(marks).map_err(text)?;
     }
     // The names stand below the axis, which has no ticks of its own.
@@ -250,5 +285,5 @@ fn draw_bars(area: &Area<'_>, figure: &Figure, panel: &Panel, data: &PanelData) 
         let line = |(x, y)| PathElement::new([(x, y), (x + 22, y)], BLACK.stroke_width(2));
         chart.draw_series(nothing).map_err(text)?.label(label).legend(line);
     }
-    legend(&mut chart)
+    legend(&mut chart, SeriesLabelPosition::UpperRight)
 }

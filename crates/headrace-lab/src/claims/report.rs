@@ -160,11 +160,7 @@ pub fn panel(figure: &Figure, panel: &Panel, grid: &Grid) -> Result<PanelData, E
 ///
 /// # Errors
 /// Those of writing.
-pub fn write_csv(
-    out: impl Write,
-    figure: &Figure,
-    panels: &[PanelData],
-) -> Result<(), csv::Error> {
+pub fn write_csv(out: impl Write, figure: &Figure, panels: &[PanelData]) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(["panel", "variant", "point", "seed", "value"])?;
     for (panel, data) in figure.panels.iter().zip(panels) {

@@ -57,7 +57,8 @@ impl Source {
         }
         let here = std::env::current_dir().unwrap_or_default();
         let folders = here.ancestors().map(|folder| folder.join("papers"));
-        let holds_figures = |folder: &PathBuf| !figures_below(folder).unwrap_or_default().is_empty();
+        let holds_figures =
+            |folder: &PathBuf| !figures_below(folder).unwrap_or_default().is_empty();
         match folders.into_iter().find(holds_figures) {
             Some(folder) => Source::Folder(folder),
             None => Source::Embedded(embedded),

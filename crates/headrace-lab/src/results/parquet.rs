@@ -183,7 +183,9 @@ fn properties(table: &Table) -> WriterProperties {
         let path = ColumnPath::from(column.name);
         builder = match column.kind {
             // Counters and sizes: neighbours differ in few bits.
-            Kind::U64 | Kind::U32 => builder.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
+            Kind::U64 | Kind::U32 => {
+                builder.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
+            }
             Kind::F64 => builder.set_column_encoding(path, Encoding::PLAIN),
             Kind::Word => builder.set_column_dictionary_enabled(path, true),
         };

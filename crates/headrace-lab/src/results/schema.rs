@@ -109,7 +109,11 @@ pub const RATES: Table = Table {
         col("flow", Kind::U64, "flow id"),
         col("cwnd_bytes", Kind::U64, "congestion window"),
         maybe("ssthresh_bytes", Kind::U64, "slow-start threshold; null: none"),
-        col("rate_bps", Kind::U64, "pacing rate where the law sets one, else window / smoothed RTT"),
+        col(
+            "rate_bps",
+            Kind::U64,
+            "pacing rate where the law sets one, else window / smoothed RTT",
+        ),
         col("rtt_ns", Kind::F64, "last RTT sample"),
         col("in_flight_bytes", Kind::U64, "payload bytes in flight"),
         col("acked_bytes", Kind::U64, "payload bytes acknowledged so far"),

@@ -250,7 +250,11 @@ impl Summary {
                 packets: dropped,
                 bytes: totals.dropped_bytes.iter().sum(),
                 by_reason: Named(
-                    DropReason::ALL.iter().zip(totals.drops).map(|(r, n)| (r.name().into(), n)).collect(),
+                    DropReason::ALL
+                        .iter()
+                        .zip(totals.drops)
+                        .map(|(r, n)| (r.name().into(), n))
+                        .collect(),
                 ),
             },
             loss_rate: share(dropped as f64, totals.sent_data_packets as f64),
@@ -407,4 +411,149 @@ fn queues(context: &Context, collector: &Collector) -> Option<Queues> {
     ports.sort_by(|a, b| b.avg_bytes.total_cmp(&a.avg_bytes));
     ports.truncate(LISTED);
     (samples > 0).then(|| Queues { avg_bytes: average(sum, samples), max_bytes, longest: ports })
+}
+
+#[cfg(test)]
+mod tests {
+    use headrace_cc::units::Rate;
+    use headrace_sim::record::{FlowRecord, PortSample, RateSample};
+    use headrace_sim::workload::FlowSpec;
+
+    use super::super::context::{ClassName, LinkDirection};
+    use super::*;
+    use crate::scenario::SizeClass;
+
+    fn context() -> Context {
+        let size = |name: &str, above, up_to| SizeClass { name: name.into(), above, up_to };
+        let class = |name: &str| ClassName { name: name.into(), scheme: "dctcp".into() };
+        let link = |name: &str| LinkDirection { name: name.into(), rate: Rate::from_gbps(1) };
+        Context {
+            nodes: ["h0", "s0", "h1"].map(String::from).to_vec(),
+            hosts: ["h0", "h1"].map(String::from).to_vec(),
+            classes: vec![class("a"), class("b")],
+            size_classes: vec![size("small", 0, Some(100)), size("large", 100, None)],
+            links: ["h0->s0", "s0->h0", "s0->h1", "h1->s0"].map(link).to_vec(),
+            link_sets: vec![("host".into(), vec![0, 1])],
+            until: Time::from_us(100),
+        }
+    }
+
+    fn flow(class: u16, size: u64, fct_us: Option<u64>) -> FlowRecord {
+        FlowRecord {
+            id: 1,
+            class,
+            src: 0,
+            dst: 1,
+            size,
+            start: Time::ZERO,
+            fct: fct_us.map(Time::from_us),
+            ideal_fct: Time::from_us(10),
+            acked_bytes: 1_250,
+            sent_bytes: 2_000,
+            retransmitted_bytes: 500,
+            timeouts: 1,
+            fast_recoveries: 2,
+            acks: 10,
+            marked_acks: 5,
+        }
+    }
+
+    fn rate_sample(flow: u64, us: u64, acked: u64) -> RateSample {
+        RateSample {
+            time: Time::from_us(us),
+            flow,
+            cwnd: 1,
+            ssthresh: 1,
+            rate: Rate::from_bps(1),
+            rtt: Time::ZERO,
+            in_flight: 0,
+            acked,
+        }
+    }
+
+    fn port_sample(us: u64, queue_bytes: u64) -> PortSample {
+        PortSample {
+            time: Time::from_us(us),
+            node: 1,
+            port: 1,
+            queue_bytes,
+            pool_bytes: 0,
+            tx_bytes: 0,
+            tx_packets: 0,
+            drops: 0,
+            marks: 0,
+            paused: Time::ZERO,
+        }
+    }
+
+    fn summary() -> Summary {
+        let context = context();
+        let mut collector = Collector::new(&context);
+        for record in [
+            flow(0, 100, Some(10)),
+            flow(0, 101, Some(30)),
+            flow(1, 50, Some(20)),
+            flow(1, FlowSpec::UNBOUNDED, None),
+        ] {
+            collector.flow(&record);
+        }
+        // Flow 0: 50 bytes in 10 us of the second half; flow 1 the same in 20 us.
+        for sample in [(0, 40, 7), (0, 60, 50), (0, 70, 100), (1, 70, 0), (1, 90, 50)] {
+            collector.rate(&rate_sample(sample.0, sample.1, sample.2));
+        }
+        for sample in [(10, 0), (60, 300)] {
+            collector.port(&port_sample(sample.0, sample.1));
+        }
+        let mut totals = Totals {
+            end: Time::from_us(100),
+            flows_started: 4,
+            flows_finished: 3,
+            sent_data_packets: 200,
+            drops: [1, 0, 0, 0, 1],
+            goodput_bytes: 5_000,
+            ..Totals::default()
+        };
+        totals.links = vec![LinkTotals::default(); 4];
+        // Half of 1 Gb/s over 100 us.
+        totals.links[2].wire_bytes = 6_250;
+        Summary::of(&context, &collector, &totals)
+    }
+
+    #[test]
+    fn flows_fall_into_size_and_traffic_classes() {
+        let summary = summary();
+        let count = |name: &str| summary.fct_ns.get(name).unwrap().count;
+        assert_eq!([count("all"), count("small"), count("large")], [3, 2, 1]);
+        assert_eq!(summary.fct_ns.get("small").unwrap().avg, Some(15_000.0));
+        assert_eq!(summary.slowdown.get("large").unwrap().max, Some(3.0));
+        let b = summary.classes.get("b").unwrap();
+        assert_eq!((b.flows, b.unfinished, b.timeouts), (2, 1, 2));
+        assert_eq!(b.fct_ns.get("small").unwrap().p99, Some(20_000.0));
+        assert_eq!(b.fct_ns.get("large").unwrap().p99, None);
+        assert_eq!((b.retransmission_rate, b.marked_ack_rate), (0.25, 0.5));
+        assert_eq!(b.goodput_bps, 2.0e8);
+    }
+
+    #[test]
+    fn rates_are_over_the_run_or_its_second_half() {
+        let summary = summary();
+        assert_eq!(summary.goodput_bps, 4.0e8);
+        assert_eq!(summary.loss_rate, 0.01);
+        assert_eq!(summary.drops.by_reason.get("link_loss"), Some(&1));
+        let steady = summary.steady.unwrap();
+        assert_eq!((steady.max_bps, steady.min_bps), (4.0e7, 2.0e7));
+        assert_eq!(steady.jain, Some(0.9));
+        assert_eq!(summary.long_flows.unwrap().goodput_bps, 1.0e8);
+    }
+
+    #[test]
+    fn links_and_queues_are_the_busiest_first() {
+        let summary = summary();
+        let host = summary.links.sets.get("host").unwrap();
+        assert_eq!((host.avg_utilisation, host.max_utilisation), (0.125, 0.5));
+        assert_eq!(summary.links.busiest[0].link, "s0->h1");
+        let queues = summary.queues.unwrap();
+        assert_eq!((queues.avg_bytes, queues.max_bytes), (150.0, 300));
+        assert_eq!(queues.longest[0].steady_avg_bytes, Some(300.0));
+    }
 }

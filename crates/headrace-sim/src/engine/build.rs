@@ -72,39 +72,18 @@ pub(super) fn assemble<W: crate::workload::Workload>(
         .map(|d| detail_of(spec, graph, d.node, d.port, first_pool[d.node]))
         .collect();
     enroll(&mut pools, &mut details, &numbering);
-    let largest = network.framing.wire_bytes(network.mtu);
-    let mut kinds: Vec<LinkKind> = Vec::new();
-    let (mut ports, mut ends) = (Vec::new(), Vec::new());
-    for (d, detail) in numbering.direction.iter().zip(&mut details) {
-        let to = graph.neighbours[d.node][d.port];
-        let link = network.links[to.link];
-        let pool = &pools[detail.queue.pool as usize];
-        let calm = detail.queue.calm_wire_bytes(largest).filter(|_| pool.lets_go_dark());
-        let kind = LinkKind::new(link.delay, link.rate, calm.unwrap_or(0));
-        let known = kinds.iter().position(|k| *k == kind).unwrap_or(kinds.len());
-        if known == kinds.len() {
-            kinds.push(kind);
-        }
-        let lit = detail.scheduled.is_some() || calm.is_none();
-        ports.push(Port::new(known as u16, lit));
-        ends.push(End {
-            node: graph.host_of[to.node].or(router_of[to.node]).unwrap_or_default(),
-            ingress: to.far_port as u16,
-            is_host: graph.host_of[to.node].is_some(),
-            plain: detail.loss.is_none() && (!lit || detail.scheduled.is_some()),
-        });
-    }
+    let wiring = wire(spec, graph, &numbering, &details, &pools, &router_of);
     let sources = sources(&details, &numbering, graph.hosts.len());
-    let mut done_source = vec![u32::MAX; ports.len()];
+    let mut done_source = vec![u32::MAX; details.len()];
     for (i, &port) in sources.done_port.iter().enumerate() {
         done_source[port as usize] = i as u32;
     }
-    let (arrivals, local) = (Pending::new(ports.len()), Pending::new(sources.sampler + 1));
+    let (arrivals, local) = (Pending::new(details.len()), Pending::new(sources.sampler + 1));
     let pool_count = pools.len();
     let fabric = Fabric {
-        ports,
-        ends,
-        kinds,
+        ports: wiring.ports,
+        ends: wiring.ends,
+        kinds: wiring.kinds,
         details,
         pools,
         arrivals,
@@ -149,6 +128,47 @@ pub(super) fn assemble<W: crate::workload::Workload>(
     }
 }
 
+/// The directed links' hot halves.
+struct Wiring {
+    ports: Vec<Port>,
+    ends: Vec<End>,
+    kinds: Vec<LinkKind>,
+}
+
+fn wire(
+    spec: &RunSpec,
+    graph: &Graph,
+    numbering: &Numbering,
+    details: &[Detail],
+    pools: &[Pool],
+    router_of: &[Option<u32>],
+) -> Wiring {
+    let largest = spec.network.framing.wire_bytes(spec.network.mtu);
+    let mut wiring = Wiring { ports: Vec::new(), ends: Vec::new(), kinds: Vec::new() };
+    for (d, detail) in numbering.direction.iter().zip(details) {
+        let to = graph.neighbours[d.node][d.port];
+        let link = spec.network.links[to.link];
+        let pool = &pools[detail.queue.pool as usize];
+        let calm = detail.queue.calm_wire_bytes(largest).filter(|_| pool.lets_go_dark());
+        let kind = LinkKind::new(link.delay, link.rate, calm.unwrap_or(0));
+        let known = wiring.kinds.iter().position(|k| *k == kind).unwrap_or(wiring.kinds.len());
+        if known == wiring.kinds.len() {
+            wiring.kinds.push(kind);
+        }
+        let known = u16::try_from(known).expect("net::check bounds the kinds of links");
+        let lit = detail.scheduled.is_some() || calm.is_none();
+        wiring.ports.push(Port::new(known, lit));
+        let host = graph.host_of[to.node];
+        wiring.ends.push(End {
+            node: host.or(router_of[to.node]).expect("a node is a host or a router"),
+            ingress: to.far_port as u16,
+            is_host: host.is_some(),
+            plain: detail.loss.is_none() && (!lit || detail.scheduled.is_some()),
+        });
+    }
+    wiring
+}
+
 /// Nodes that choose among ports: switches, and hosts with several.
 fn routers(spec: &RunSpec, graph: &Graph) -> (Vec<usize>, Vec<Option<u32>>) {
     let mut router_of = vec![None; spec.network.nodes.len()];
@@ -175,13 +195,7 @@ fn pools_of(switch: &SwitchSpec, ports: usize) -> Vec<Pool> {
     pools
 }
 
-fn detail_of(
-    spec: &RunSpec,
-    graph: &Graph,
-    node: usize,
-    port: usize,
-    first_pool: usize,
-) -> Detail {
+fn detail_of(spec: &RunSpec, graph: &Graph, node: usize, port: usize, first_pool: usize) -> Detail {
     let network = &spec.network;
     let link = network.links[graph.neighbours[node][port].link];
     let name = format!("{}/port{port}", network.nodes[node].name);

@@ -62,10 +62,13 @@ impl<W: Workload> Simulation<W> {
     fn check_pool(&self, index: usize) -> Result<(), SimError> {
         let pool = &self.fabric.pools[index];
         let details = pool.ports.iter().map(|&p| &self.fabric.details[p as usize]);
-        let held: u64 = details.flat_map(Detail::buffers).map(|buffer| match buffer.pool as usize {
-            mine if mine == index => buffer.shared_used,
-            _ => 0,
-        }).sum();
+        let held: u64 = details
+            .flat_map(Detail::buffers)
+            .map(|buffer| match buffer.pool as usize {
+                mine if mine == index => buffer.shared_used,
+                _ => 0,
+            })
+            .sum();
         if held != pool.used || pool.used > pool.capacity {
             return err(format!(
                 "pool {index} counts {} of {} bytes, but its queues hold {held}",

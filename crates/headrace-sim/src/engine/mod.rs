@@ -17,7 +17,8 @@ use std::ops::ControlFlow;
 
 use headrace_cc::units::Time;
 
-use crate::host::transport::{Net, Transport};
+use crate::host::nic::Net;
+use crate::host::transport::Transport;
 use crate::net::fabric::Fabric;
 use crate::net::graph::Graph;
 use crate::net::path::Paths;

@@ -1,5 +1,7 @@
 //! End hosts: flows from start to end, and TCP between them.
 
+pub(crate) mod flow;
+pub(crate) mod nic;
 pub(crate) mod receiver;
 pub(crate) mod rtt;
 pub(crate) mod scoreboard;

@@ -176,7 +176,11 @@ impl Sender {
     #[inline(always)]
     fn bytes(&self, segments: u32, end: u32) -> u64 {
         let whole = u64::from(segments) * u64::from(self.mss);
-        if end == self.total && segments > 0 { whole - u64::from(self.mss - self.tail) } else { whole }
+        if end == self.total && segments > 0 {
+            whole - u64::from(self.mss - self.tail)
+        } else {
+            whole
+        }
     }
 
     /// Payload bytes acknowledged cumulatively.
@@ -290,7 +294,10 @@ impl Sender {
     /// the first new segment, says so.
     #[inline(always)]
     fn note_echo(&mut self, ece: bool) {
-        if ece && self.ecn == Ecn::Classic && (self.board.una > self.cwr_point || self.cwr_point == 0) {
+        if ece
+            && self.ecn == Ecn::Classic
+            && (self.board.una > self.cwr_point || self.cwr_point == 0)
+        {
             self.cwr = true;
             self.cwr_point = self.board.next;
         }
@@ -310,10 +317,7 @@ impl Sender {
             return;
         }
         loop {
-            if self.board.lost == 0
-                && self.board.next >= self.total
-                && !self.wants_rescue()
-            {
+            if self.board.lost == 0 && self.board.next >= self.total && !self.wants_rescue() {
                 break;
             }
             if !room_for(self.board.pipe, self.allowance.window) {
@@ -362,13 +366,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn transmit(
-        &mut self,
-        seq: u32,
-        cwr: bool,
-        now: Time,
-        out: &mut impl Outgoing,
-    ) -> u32 {
+    fn transmit(&mut self, seq: u32, cwr: bool, now: Time, out: &mut impl Outgoing) -> u32 {
         let last = seq + 1 == self.total;
         let payload = if last { self.tail } else { self.mss };
         self.counters.sent_bytes += u64::from(payload);
@@ -443,7 +441,8 @@ impl Sender {
             }
         } else if !repeats && ack.ack >= end {
             self.probe = None;
-        } else if self.board.has_sacked() && self.board.last_unsacked().is_none_or(|s| s + 1 < end) {
+        } else if self.board.has_sacked() && self.board.last_unsacked().is_none_or(|s| s + 1 < end)
+        {
             self.probe = None;
             if self.board.lose_below(end - 1) > 0 {
                 self.enter_recovery(ack.now);

@@ -5,65 +5,20 @@ use std::collections::VecDeque;
 use headrace_cc::sender::{Ecn, Sender as _, Start};
 use headrace_cc::units::{Rate, Time};
 
+use super::flow::{Flow, Origin, Outbox, Tally, record_of};
+use super::nic::{HostWire, Net, Sizes, inject};
 use super::receiver::{AckOut, Receiver};
 use super::scoreboard::Scoreboard;
-use super::sender::{AckIn, NewFlow, Outgoing, SegmentOut, Sender};
+use super::sender::{AckIn, NewFlow, Sender};
 use super::timers::{Timer, Timers, Wake};
-use crate::net::fabric::{Fabric, fingerprint};
-use crate::net::framing::{IP_TCP_HEADERS, sack_option};
+use crate::net::fabric::fingerprint;
+use crate::net::framing::IP_TCP_HEADERS;
 use crate::net::packet::{Flags, Kind, Packet};
-use crate::net::path::{Paths, transfer_time};
+use crate::net::path::transfer_time;
 use crate::net::routing::flow_hash;
 use crate::record::{FlowRecord, RateSample, SimError};
 use crate::spec::{ClassSpec, RunSpec};
 use crate::workload::{Delivered, FlowSpec, Workload};
-
-/// Of a flow, what every packet needs.
-#[derive(Clone, Copy, Default)]
-struct Flow {
-    hash: u32,
-    ack_hash: u32,
-    src: u16,
-    dst: u16,
-    class: u16,
-    generation: u16,
-    active: bool,
-    traced: bool,
-    /// Payload of its last segment.
-    tail: u32,
-}
-
-/// The rest of what does not change during a flow.
-#[derive(Clone, Copy)]
-struct Origin {
-    spec: FlowSpec,
-    ideal: Time,
-    /// Next time that the flow's rate may be recorded.
-    trace_at: Time,
-}
-
-/// What hosts sent and received, for the conservation check.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) sent_packets: u64,
-    pub(crate) sent_data_packets: u64,
-    pub(crate) sent_fingerprint: u64,
-    pub(crate) delivered_packets: u64,
-    pub(crate) delivered_fingerprint: u64,
-    pub(crate) goodput_bytes: u64,
-    pub(crate) flows_started: u64,
-    pub(crate) flows_finished: u64,
-    pub(crate) peak_active: u64,
-}
-
-/// Records that wait for the end of their instant, to leave in an order that depends on nothing
-/// but their content.
-#[derive(Default)]
-pub(crate) struct Outbox {
-    pub(crate) at: Time,
-    pub(crate) flows: Vec<FlowRecord>,
-    pub(crate) rates: Vec<RateSample>,
-}
 
 /// Every host's transport.
 pub(crate) struct Transport<W> {
@@ -89,36 +44,17 @@ pub(crate) struct Transport<W> {
     pub(crate) error: Option<SimError>,
 }
 
-/// Sizes of packets.
-#[derive(Clone, Copy)]
-struct Sizes {
-    framing: crate::spec::Framing,
-    mss: u32,
-    /// On the wire: a full segment.
-    full: u16,
-    /// An ACK with 0 to 4 SACK blocks; a SYN is an ACK with none.
-    ack: [u16; 5],
-}
-
-/// The network as transport sees it.
-pub(crate) struct Net<'a> {
-    pub(crate) fabric: &'a mut Fabric,
-    pub(crate) paths: &'a Paths,
-}
-
 impl<W: Workload> Transport<W> {
-    pub(crate) fn new(spec: &RunSpec, hosts: usize, first_timer_source: usize, workload: W) -> Self {
-        let framing = spec.network.framing;
-        let ack = std::array::from_fn(|n| framing.wire_bytes(IP_TCP_HEADERS + sack_option(n as u32)));
+    pub(crate) fn new(
+        spec: &RunSpec,
+        hosts: usize,
+        first_timer_source: usize,
+        workload: W,
+    ) -> Self {
         Transport {
             workload,
             classes: spec.classes.iter().map(|c| (c.clone(), c.scheme.ecn())).collect(),
-            sizes: Sizes {
-                framing,
-                mss: spec.network.mtu - IP_TCP_HEADERS,
-                full: framing.wire_bytes(spec.network.mtu),
-                ack,
-            },
+            sizes: Sizes::new(&spec.network),
             rate_flows: spec.trace.rate_flows,
             rate_interval: spec.trace.rate_interval,
             timers: std::iter::repeat_with(Timers::default).take(hosts).collect(),
@@ -159,22 +95,9 @@ impl<W: Workload> Transport<W> {
             flow_hash(spec.id, spec.src, spec.dst, false),
             flow_hash(spec.id, spec.src, spec.dst, true),
         );
-        let there = || net.paths.links(spec.src, spec.dst, hash);
-        let back = || net.paths.links(spec.dst, spec.src, ack_hash);
-        let (full, bare) = (self.sizes.full, self.sizes.ack[0]);
-        let return_time = transfer_time(net.fabric, back(), 1, bare, bare);
-        let base_rtt = transfer_time(net.fabric, there(), 1, full, full) + return_time;
-        let count = spec.size.div_ceil(u64::from(self.sizes.mss));
-        let tail = (spec.size - (count - 1) * u64::from(self.sizes.mss)) as u32;
-        let last = self.sizes.framing.wire_bytes(tail + IP_TCP_HEADERS);
-        let mut ideal = Time::NEVER;
-        if spec.size != FlowSpec::UNBOUNDED {
-            ideal = transfer_time(net.fabric, there(), count, full, last);
-            if class.tcp.handshake {
-                ideal += transfer_time(net.fabric, there(), 1, bare, bare) + return_time;
-            }
-        }
+        let (base_rtt, ideal) = self.times(net, &spec, hash, ack_hash);
         let mss = u64::from(self.sizes.mss);
+        let tail = (spec.size - (spec.size.div_ceil(mss) - 1) * mss) as u32;
         let first_port = net.paths.uplink(spec.src, spec.dst, hash);
         let law = class.scheme.start(&Start {
             now,
@@ -213,6 +136,28 @@ impl<W: Workload> Transport<W> {
         self.with_sender(net, slot, now, |sender, class, wire| {
             sender.open(now, &class.tcp, wire);
         });
+    }
+
+    /// On an empty network: the round trip of a full segment and its ACK, and the completion time of
+    /// the flow ([`Time::NEVER`] for one without an end).
+    fn times(&self, net: &Net<'_>, spec: &FlowSpec, hash: u32, ack_hash: u32) -> (Time, Time) {
+        let there = || net.paths.links(spec.src, spec.dst, hash);
+        let back = net.paths.links(spec.dst, spec.src, ack_hash);
+        let (full, bare) = (self.sizes.full, self.sizes.ack[0]);
+        let return_time = transfer_time(net.fabric, back, 1, bare, bare);
+        let base_rtt = transfer_time(net.fabric, there(), 1, full, full) + return_time;
+        if spec.size == FlowSpec::UNBOUNDED {
+            return (base_rtt, Time::NEVER);
+        }
+        let mss = u64::from(self.sizes.mss);
+        let count = spec.size.div_ceil(mss);
+        let tail = (spec.size - (count - 1) * mss) as u32;
+        let last = self.sizes.framing.wire_bytes(tail + IP_TCP_HEADERS);
+        let mut ideal = transfer_time(net.fabric, there(), count, full, last);
+        if self.classes[usize::from(spec.class)].0.tcp.handshake {
+            ideal += transfer_time(net.fabric, there(), 1, bare, bare) + return_time;
+        }
+        (base_rtt, ideal)
     }
 
     fn check_flow(&self, spec: &FlowSpec, now: Time) -> Result<(), SimError> {
@@ -256,12 +201,7 @@ impl<W: Workload> Transport<W> {
 
     /// A packet has reached its host.
     #[inline(never)]
-    pub(crate) fn on_packet(
-        &mut self,
-        net: &mut Net<'_>,
-        packet: Packet,
-        now: Time,
-    ) {
+    pub(crate) fn on_packet(&mut self, net: &mut Net<'_>, packet: Packet, now: Time) {
         self.tally.delivered_packets += 1;
         self.tally.delivered_fingerprint =
             self.tally.delivered_fingerprint.wrapping_add(fingerprint(packet));
@@ -319,9 +259,8 @@ impl<W: Workload> Transport<W> {
             net.fabric.carried = extra;
         }
         let priority = self.classes[usize::from(flow.class)].0.priority;
-        let flags = Flags::new(Kind::Ack, priority)
-            .with(Flags::ECE, ack.ece)
-            .with(Flags::EXTRA, has_extra);
+        let flags =
+            Flags::new(Kind::Ack, priority).with(Flags::ECE, ack.ece).with(Flags::EXTRA, has_extra);
         let packet = Packet {
             arrival: Time::ZERO,
             flow: slot as u32,
@@ -506,8 +445,13 @@ impl<W: Workload> Transport<W> {
             self.later.len() as u32 - 1
         });
         self.later[place as usize] = Some(spec);
-        let timer =
-            Timer { time: spec.start, flow: spec.id, wake: Wake::Start, slot: place, generation: 0 };
+        let timer = Timer {
+            time: spec.start,
+            flow: spec.id,
+            wake: Wake::Start,
+            slot: place,
+            generation: 0,
+        };
         self.push_timer(net, spec.src, timer);
     }
 
@@ -547,13 +491,7 @@ impl<W: Workload> Transport<W> {
         }
     }
 
-    fn finish(
-        &mut self,
-        net: &mut Net<'_>,
-        slot: usize,
-        delivered_at: Option<Time>,
-        now: Time,
-    ) {
+    fn finish(&mut self, net: &mut Net<'_>, slot: usize, delivered_at: Option<Time>, now: Time) {
         let Origin { spec, ideal, .. } = self.origins[slot];
         let Some(sender) = self.senders[slot].take() else { return };
         let stopped = spec.stop != Time::NEVER && delivered_at.is_none();
@@ -594,89 +532,4 @@ impl<W: Workload> Transport<W> {
         let off = |s: &Option<Sender>| s.as_ref().is_some_and(|s| !s.board.consistent());
         self.senders.iter().position(off).map(|slot| self.origins[slot].spec.id)
     }
-}
-
-fn record_of(flow: &Origin, sender: &Sender, fct: Option<Time>) -> FlowRecord {
-    let counters = sender.counters;
-    FlowRecord {
-        id: flow.spec.id,
-        class: flow.spec.class,
-        src: flow.spec.src,
-        dst: flow.spec.dst,
-        size: flow.spec.size,
-        start: flow.spec.start,
-        fct,
-        ideal_fct: flow.ideal,
-        acked_bytes: sender.acked_bytes(),
-        sent_bytes: counters.sent_bytes,
-        retransmitted_bytes: counters.resent_bytes,
-        timeouts: counters.timeouts,
-        fast_recoveries: counters.recoveries,
-        acks: counters.acks,
-        marked_acks: counters.marked_acks,
-    }
-}
-
-/// A host's NIC, as one flow's sender uses it.
-struct HostWire<'a> {
-    fabric: &'a mut Fabric,
-    tally: &'a mut Tally,
-    sizes: &'a Sizes,
-    flow: &'a Flow,
-    slot: u32,
-    data_flags: Flags,
-    port: usize,
-    now: Time,
-}
-
-impl HostWire<'_> {
-    #[inline(always)]
-    fn send(&mut self, seq: u32, wire: u16, flags: Flags) {
-        let packet = Packet {
-            arrival: Time::ZERO,
-            flow: self.slot,
-            seq,
-            ack: 0,
-            hash: self.flow.hash,
-            dst: self.flow.dst,
-            wire,
-            generation: self.flow.generation,
-            flags,
-        };
-        inject(self.tally, self.fabric, self.port, packet, self.now);
-    }
-}
-
-impl Outgoing for HostWire<'_> {
-    #[inline(never)]
-    fn segment(&mut self, segment: SegmentOut) {
-        let wire = if segment.payload == self.sizes.mss {
-            self.sizes.full
-        } else {
-            self.sizes.framing.wire_bytes(segment.payload + IP_TCP_HEADERS)
-        };
-        let flags = self.data_flags.with(Flags::LAST, segment.last).with(Flags::CWR, segment.cwr);
-        self.tally.sent_data_packets += 1;
-        self.send(segment.seq, wire, flags);
-    }
-
-    #[inline(never)]
-    fn syn(&mut self) {
-        let flags = Flags::new(Kind::Syn, self.data_flags.priority());
-        self.send(0, self.sizes.ack[0], flags);
-    }
-}
-
-/// Hands a packet to a host's NIC, counted.
-#[inline(always)]
-fn inject(
-    tally: &mut Tally,
-    fabric: &mut Fabric,
-    port: usize,
-    packet: Packet,
-    now: Time,
-) {
-    tally.sent_packets += 1;
-    tally.sent_fingerprint = tally.sent_fingerprint.wrapping_add(fingerprint(packet));
-    fabric.offer(port, packet, 0, now);
 }

@@ -158,9 +158,11 @@ impl Fabric {
 
     /// Bytes of pool `pool` in use at the end of the instant `now`, once its lit ports are settled.
     pub(crate) fn pool_bytes(&self, pool: usize, now: Time) -> u64 {
-        let dark = self.pools[pool].ports.iter().map(|&id| id as usize).filter(|&id| {
-            !self.ports[id].lit && !self.details[id].queue.has_private()
-        });
+        let dark = self.pools[pool]
+            .ports
+            .iter()
+            .map(|&id| id as usize)
+            .filter(|&id| !self.ports[id].lit && !self.details[id].queue.has_private());
         self.pools[pool].used + dark.map(|id| self.port_account(id, now).queue_bytes).sum::<u64>()
     }
 

@@ -88,6 +88,10 @@ pub fn check(network: &NetworkSpec) -> Result<(), SimError> {
 }
 
 fn check_links(network: &NetworkSpec) -> Result<(), SimError> {
+    let kinds: BTreeSet<_> = network.links.iter().map(|l| (l.rate, l.delay)).collect();
+    if kinds.len() > 1 << 12 {
+        return err("more than 4096 different pairs of rate and delay; round them".into());
+    }
     for link in &network.links {
         if link.a >= network.nodes.len() || link.b >= network.nodes.len() {
             return err(format!("a link names node {}, which is not there", link.a.max(link.b)));

@@ -63,7 +63,8 @@ impl Fabric {
         let joined = port.wire.push(Packet { arrival, flags, ..packet });
         if detail.queue.loud(pool) {
             let sent = port.crossed_wire_bytes;
-            let view = PortView { now, tx_bytes: sent, rate: kind.rate, ingress, size: frame as u32 };
+            let view =
+                PortView { now, tx_bytes: sent, rate: kind.rate, ingress, size: frame as u32 };
             if detail.queue.watches_arrivals() {
                 detail.queue.on_arrival(pool, &view, joined);
             }

@@ -65,7 +65,15 @@ impl Scheduled {
             })
             .collect();
         queues[0].credit = fresh_credit(scheduler, queues[0].weight, quantum);
-        Scheduled { queues, queue_of_priority, sending: None, waiting: Time::ZERO, scheduler, turn: 0, quantum }
+        Scheduled {
+            queues,
+            queue_of_priority,
+            sending: None,
+            waiting: Time::ZERO,
+            scheduler,
+            turn: 0,
+            quantum,
+        }
     }
 
     /// The queue that a packet of `priority` joins.

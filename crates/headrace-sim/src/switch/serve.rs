@@ -26,7 +26,8 @@ impl Fabric {
         let joined = queue.waiting.push(Waiting { packet: Packet { flags, ..packet }, ingress });
         if queue.buffer.watches_arrivals() && queue.buffer.loud(pool) {
             let sent = port.crossed_wire_bytes;
-            let view = PortView { now, tx_bytes: sent, rate: kind.rate, ingress, size: frame as u32 };
+            let view =
+                PortView { now, tx_bytes: sent, rate: kind.rate, ingress, size: frame as u32 };
             queue.buffer.on_arrival(pool, &view, &mut joined.packet);
         }
         if flags.has(Flags::EXTRA) {
@@ -65,7 +66,8 @@ impl Fabric {
         let pool = &self.pools[queue.buffer.pool as usize];
         if queue.buffer.loud(pool) {
             let sent = port.crossed_wire_bytes;
-            let view = PortView { now, tx_bytes: sent, rate: kind.rate, ingress, size: frame as u32 };
+            let view =
+                PortView { now, tx_bytes: sent, rate: kind.rate, ingress, size: frame as u32 };
             queue.buffer.on_departure(pool, &view, &mut packet);
         }
         if packet.flags.has(Flags::EXTRA) {

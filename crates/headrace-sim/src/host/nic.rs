@@ -1,0 +1,105 @@
+//! From a host's transport to its NIC: packets made, counted and handed over.
+
+use headrace_cc::units::Time;
+
+use super::flow::{Flow, Tally};
+use super::sender::{Outgoing, SegmentOut};
+use crate::net::fabric::{Fabric, fingerprint};
+use crate::net::framing::{IP_TCP_HEADERS, sack_option};
+use crate::net::packet::{Flags, Kind, Packet};
+use crate::net::path::Paths;
+use crate::spec::{Framing, NetworkSpec};
+
+/// Sizes of packets.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) framing: Framing,
+    pub(super) mss: u32,
+    /// On the wire: a full segment.
+    pub(super) full: u16,
+    /// An ACK with 0 to 4 SACK blocks; a SYN is an ACK with none.
+    pub(super) ack: [u16; 5],
+}
+
+impl Sizes {
+    pub(super) fn new(network: &NetworkSpec) -> Self {
+        let framing = network.framing;
+        let with_blocks = |n: usize| framing.wire_bytes(IP_TCP_HEADERS + sack_option(n as u32));
+        Sizes {
+            framing,
+            mss: network.mtu - IP_TCP_HEADERS,
+            full: framing.wire_bytes(network.mtu),
+            ack: std::array::from_fn(with_blocks),
+        }
+    }
+}
+
+/// The network as transport sees it.
+pub(crate) struct Net<'a> {
+    pub(crate) fabric: &'a mut Fabric,
+    pub(crate) paths: &'a Paths,
+}
+
+/// A host's NIC, as one flow's sender uses it.
+pub(super) struct HostWire<'a> {
+    pub(super) fabric: &'a mut Fabric,
+    pub(super) tally: &'a mut Tally,
+    pub(super) sizes: &'a Sizes,
+    pub(super) flow: &'a Flow,
+    pub(super) slot: u32,
+    pub(super) data_flags: Flags,
+    pub(super) port: usize,
+    pub(super) now: Time,
+}
+
+impl HostWire<'_> {
+    #[inline(always)]
+    fn send(&mut self, seq: u32, wire: u16, flags: Flags) {
+        let packet = Packet {
+            arrival: Time::ZERO,
+            flow: self.slot,
+            seq,
+            ack: 0,
+            hash: self.flow.hash,
+            dst: self.flow.dst,
+            wire,
+            generation: self.flow.generation,
+            flags,
+        };
+        inject(self.tally, self.fabric, self.port, packet, self.now);
+    }
+}
+
+impl Outgoing for HostWire<'_> {
+    #[inline(never)]
+    fn segment(&mut self, segment: SegmentOut) {
+        let wire = if segment.payload == self.sizes.mss {
+            self.sizes.full
+        } else {
+            self.sizes.framing.wire_bytes(segment.payload + IP_TCP_HEADERS)
+        };
+        let flags = self.data_flags.with(Flags::LAST, segment.last).with(Flags::CWR, segment.cwr);
+        self.tally.sent_data_packets += 1;
+        self.send(segment.seq, wire, flags);
+    }
+
+    #[inline(never)]
+    fn syn(&mut self) {
+        let flags = Flags::new(Kind::Syn, self.data_flags.priority());
+        self.send(0, self.sizes.ack[0], flags);
+    }
+}
+
+/// Hands a packet to a host's NIC, counted.
+#[inline(always)]
+pub(super) fn inject(
+    tally: &mut Tally,
+    fabric: &mut Fabric,
+    port: usize,
+    packet: Packet,
+    now: Time,
+) {
+    tally.sent_packets += 1;
+    tally.sent_fingerprint = tally.sent_fingerprint.wrapping_add(fingerprint(packet));
+    fabric.offer(port, packet, 0, now);
+}
