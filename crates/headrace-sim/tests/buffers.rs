@@ -138,7 +138,7 @@ fn busy(seed: u64, sw: &SwitchSpec) -> (RunSpec, Vec<headrace_sim::workload::Flo
     let mut draw = Draw(seed);
     let tcp = TcpSpec {
         rto_min: Time::from_us(200),
-        tail_loss_probe: seed % 2 == 0,
+        tail_loss_probe: seed.is_multiple_of(2),
         ..TcpSpec::default()
     };
     let mut spec =

@@ -20,7 +20,7 @@ fn incast(seed: u64, lossy: bool) -> (RunSpec, Vec<FlowSpec>) {
     );
     let tcp = TcpSpec {
         rto_min: Time::from_us(300),
-        handshake: seed % 2 == 0,
+        handshake: seed.is_multiple_of(2),
         ack_every: 1 + (seed % 3) as u32,
         ack_delay: Time::from_us(20),
         ..TcpSpec::default()

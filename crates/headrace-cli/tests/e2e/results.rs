@@ -145,6 +145,7 @@ fn a_full_disk_is_one_error_and_leaves_nothing() {
 
 #[cfg(unix)]
 #[test]
+#[expect(clippy::disallowed_methods, reason = "waits for another process")]
 fn an_interruption_leaves_nothing() {
     let place = Place::with_small();
     // Enough flows for minutes.

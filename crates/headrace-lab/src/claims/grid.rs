@@ -14,6 +14,9 @@ use crate::results::compare::lookup;
 use crate::results::{RunError, run_in_memory};
 use crate::scenario::{Problems, Scenario};
 
+/// A run's summary and packet-hops, once it is done.
+type Cell = Option<Result<(Value, u64), GridError>>;
+
 /// How far the runs of a figure are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GridProgress {
@@ -143,8 +146,7 @@ impl Grid {
         let mut jobs = jobs(figure, size);
         // The last points are the heaviest as a rule: begun first, they leave no thread idle.
         jobs.sort_by_key(|job| std::cmp::Reverse(job.scenario % size.points.len()));
-        let cells: Mutex<Vec<Option<Result<(Value, u64), GridError>>>> =
-            Mutex::new(jobs.iter().map(|_| None).collect());
+        let cells: Mutex<Vec<Cell>> = Mutex::new(jobs.iter().map(|_| None).collect());
         let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
         let halted = || stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
         let work = || {

@@ -46,7 +46,7 @@ impl Context {
     /// Of a scenario.
     pub fn of(scenario: &Scenario) -> Context {
         let sets = scenario.link_sets();
-        let link_sets = sets.into_iter().map(|(name, links)| (name.to_string(), links.to_vec()));
+        let link_sets = sets.iter().map(|(name, links)| (name.to_string(), links.to_vec()));
         Context::from_spec(&scenario.spec, scenario.size_classes.clone(), link_sets.collect())
     }
 

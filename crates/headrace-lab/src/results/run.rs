@@ -146,7 +146,7 @@ fn run(
         ControlFlow::Continue(())
     };
     let ran = Simulation::new(&scenario.spec, workload)
-        .and_then(|mut simulation| simulation.run(&mut recorder, &mut watch));
+        .and_then(|simulation| simulation.run(&mut recorder, &mut watch));
     let collector = recorder
         .finish()
         .map_err(|error| RunError::Output { place: place.to_owned(), reason: describe(&error) })?;

@@ -3,7 +3,6 @@
 //! Times are `Float64` nanoseconds with the fraction. The simulator counts whole picoseconds;
 //! `round(1000 * ns)` gives them back exactly for times below 2^51 ps (37 simulated minutes).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema};
@@ -120,6 +119,10 @@ pub const RATES: Table = Table {
     ],
 };
 
+/// Arrow's own type for metadata, which its writer sorts by key.
+#[expect(clippy::disallowed_types, reason = "arrow's interface; never iterated here")]
+type Metadata = std::collections::HashMap<String, String>;
+
 /// Every table of a result folder.
 pub const TABLES: [&Table; 3] = [&FLOWS, &PORTS, &RATES];
 
@@ -127,7 +130,7 @@ impl Table {
     /// The Arrow schema, each field with its meaning, the whole with [`SCHEMA_VERSION`].
     pub fn arrow(&self) -> Arc<Schema> {
         let fields: Vec<Field> = self.columns.iter().map(Column::field).collect();
-        let metadata = HashMap::from([
+        let metadata = Metadata::from([
             ("headrace.schema".to_owned(), SCHEMA_VERSION.to_string()),
             ("headrace.rows".to_owned(), self.rows.to_owned()),
         ]);
@@ -146,7 +149,7 @@ impl Column {
             }
         };
         Field::new(self.name, kind, self.nullable)
-            .with_metadata(HashMap::from([("meaning".to_owned(), self.meaning.to_owned())]))
+            .with_metadata(Metadata::from([("meaning".to_owned(), self.meaning.to_owned())]))
     }
 }
 

@@ -11,7 +11,12 @@ use crate::topology::{Role, Topology};
 
 /// Keys of `[trace]`.
 pub const TRACE_KEYS: &[Key] = &[
-    Key::optional("port_interval", Takes::Time, "no samples", "time between samples of ports"),
+    Key::with(
+        "port_interval",
+        Takes::Time,
+        "100us",
+        "time between samples of switch ports, or \"none\"",
+    ),
     Key::optional(
         "ports",
         Takes::List,
@@ -72,7 +77,7 @@ pub(crate) fn read_trace(
     topology: &Topology,
 ) -> Option<(TraceSpec, serde_json::Value)> {
     let mut section = Section::open(context, node, "[trace]", TRACE_KEYS);
-    let port_interval: Option<Time> = section.get("port_interval");
+    let port_interval = section.get::<Option<Time>>("port_interval")?;
     let zero = port_interval == Some(Time::ZERO);
     section.refuse_if(zero, "port_interval", "port_interval: 0", "write a time above 0");
     let flows = section.get::<Count>("rate_flows");
@@ -80,7 +85,12 @@ pub(crate) fn read_trace(
     let mut ports = Vec::new();
     if section.has("ports") {
         let idle = port_interval.is_none();
-        section.refuse_if(idle, "ports", "`ports` without `port_interval`", "add `port_interval`");
+        section.refuse_if(
+            idle,
+            "ports",
+            "`ports` while `port_interval` is none",
+            "give `port_interval` a time",
+        );
         for text in section.get::<Vec<String>>("ports")? {
             match select(&text, topology) {
                 Ok(selected) => ports.extend(selected),

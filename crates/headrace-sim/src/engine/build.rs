@@ -173,9 +173,9 @@ fn wire(
 fn routers(spec: &RunSpec, graph: &Graph) -> (Vec<usize>, Vec<Option<u32>>) {
     let mut router_of = vec![None; spec.network.nodes.len()];
     let mut routers = Vec::new();
-    for node in 0..spec.network.nodes.len() {
+    for (node, number) in router_of.iter_mut().enumerate() {
         if graph.host_of[node].is_none() || graph.neighbours[node].len() > 1 {
-            router_of[node] = Some(routers.len() as u32);
+            *number = Some(routers.len() as u32);
             routers.push(node);
         }
     }

@@ -93,7 +93,8 @@ mod tests {
         assert_eq!((rtt.srtt(), rtt.rto()), (Time::from_us(85), Time::from_us(245)));
         assert_eq!((rtt.back_off(&spec), rtt.back_off(&spec)), (1, 2));
         assert_eq!(rtt.rto(), Time::from_us(980));
-        (0..60).for_each(|_| drop(rtt.back_off(&spec)));
+        let in_a_row = (0..60).map(|_| rtt.back_off(&spec)).last();
+        assert_eq!(in_a_row, Some(62));
         assert_eq!(rtt.rto(), spec.rto_max);
         rtt.end_backoff(&spec);
         assert_eq!(rtt.rto(), Time::from_us(245));
