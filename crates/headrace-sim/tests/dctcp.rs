@@ -46,8 +46,11 @@ fn dumbbell(k: u64, base_rtt_us: u64) -> RunSpec {
     spec
 }
 
+/// Times and heights in packets.
+type Turns = Vec<(Time, f64)>;
+
 /// Tops and bottoms of the sawtooth, from samples smoothed over a packet's jitter.
-fn sawtooth(samples: &[PortSample]) -> (Vec<(Time, f64)>, Vec<(Time, f64)>) {
+fn sawtooth(samples: &[PortSample]) -> [Turns; 2] {
     let queue: Vec<(Time, f64)> =
         samples.iter().map(|s| (s.time, s.queue_bytes as f64 / PACKET)).collect();
     // A turn is an extreme over about a third of a period on both sides.
@@ -63,7 +66,7 @@ fn sawtooth(samples: &[PortSample]) -> (Vec<(Time, f64)>, Vec<(Time, f64)>) {
             bottoms.push(queue[i]);
         }
     }
-    (tops, bottoms)
+    [tops, bottoms]
 }
 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
@@ -82,7 +85,7 @@ fn two_flows(k: u64, base_rtt_us: u64) {
     let (_, kept) = run(&dumbbell(k, base_rtt_us), flows.collect());
     let steady: Vec<PortSample> =
         kept.ports.iter().filter(|s| s.time > Time::from_ms(20)).copied().collect();
-    let (tops, bottoms) = sawtooth(&steady);
+    let [tops, bottoms] = sawtooth(&steady);
     let bdp = 10e9 * base_rtt_us as f64 * 1e-6 / 8.0 / PACKET;
     let n = 2.0;
     let q_max = k as f64 + n;

@@ -77,6 +77,7 @@ fn processors() -> usize {
 }
 
 /// Runs one figure, writes its picture and data, prints its claims.
+#[expect(clippy::disallowed_methods, reason = "shows how long a figure took; decides nothing")]
 fn one(
     source: &Source,
     id: &str,

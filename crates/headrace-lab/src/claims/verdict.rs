@@ -92,13 +92,13 @@ fn student_t(freedom: usize) -> f64 {
     TABLE[freedom.clamp(1, TABLE.len()) - 1]
 }
 
-/// Whether a value lies on the published side: of 1 for a ratio, of 0 for a difference. Kinds
-/// that have no side never do.
+/// Whether a value lies on the published side: of 1 for a ratio, of 0 for a difference. The other
+/// kinds have no side: only a claim's own test finds their direction.
 fn same_side(kind: Kind, published: f64, measured: f64) -> bool {
     match kind {
         Kind::Ratio => (measured > 1.0) == (published > 1.0),
-        Kind::Points | Kind::Value => measured * published > 0.0,
-        Kind::AtLeast | Kind::AtMost | Kind::Exact | Kind::Shape => false,
+        Kind::Points => measured * published > 0.0,
+        Kind::Value | Kind::AtLeast | Kind::AtMost | Kind::Exact | Kind::Shape => false,
     }
 }
 
@@ -162,6 +162,7 @@ mod tests {
         assert_eq!(of(Kind::Points, 13.5, &[-5.0, -5.1, -4.9]), Verdict::DoesNotHold);
         assert_eq!(of(Kind::Ratio, 2.0, &[1.1, 1.1]), Verdict::DirectionHolds);
         assert_eq!(of(Kind::Ratio, 2.0, &[0.9, 0.9]), Verdict::DoesNotHold);
+        assert_eq!(of(Kind::Value, 200.0, &[100.0, 101.0]), Verdict::DoesNotHold);
         assert_eq!(of(Kind::AtLeast, 9.0, &[12.0, 12.1]), Verdict::Holds);
         assert_eq!(of(Kind::AtMost, 9.0, &[12.0, 12.1]), Verdict::DoesNotHold);
         let direction = verdict(Kind::AtMost, 9.0, 0.0, &[12.0, 12.1], Some(true));
