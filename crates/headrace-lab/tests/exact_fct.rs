@@ -33,10 +33,7 @@ const TOPOLOGIES: [(&str, &str); 8] = [
         "kind = \"fat-tree\"\npods = 2\ntors = 2\naggs = 2\ncores = 4\nhosts_per_tor = 3\n\
          rate = \"10Gbps\"\ndelay = \"1us\"",
     ),
-    (
-        "odd rates",
-        "kind = \"star\"\nhosts = 3\nrate = \"7777777777bps\"\ndelay = \"333ns\"",
-    ),
+    ("odd rates", "kind = \"star\"\nhosts = 3\nrate = \"7777777777bps\"\ndelay = \"333ns\""),
     ("long links", "kind = \"star\"\nhosts = 3\nrate = \"100Gbps\"\ndelay = \"10ms\""),
 ];
 
@@ -54,7 +51,9 @@ impl Recorder for Flows {
 #[test]
 fn a_lone_flow_takes_its_ideal_time_on_every_topology() {
     for (name, topology) in TOPOLOGIES {
-        for (mtu, framing) in [(1500, "ethernet"), (9000, "ethernet"), (1500, "none"), (576, "none")] {
+        for (mtu, framing) in
+            [(1500, "ethernet"), (9000, "ethernet"), (1500, "none"), (576, "none")]
+        {
             let text = format!(
                 "mtu = \"{mtu}B\"\nframing = \"{framing}\"\nscheme = \"newreno\"\n\
                  [tcp]\ninitial_window = 1000000\n[topology]\n{topology}\n\
@@ -86,7 +85,11 @@ fn a_lone_flow_takes_its_ideal_time_on_every_topology() {
             simulation.run(&mut kept, &mut |_| ControlFlow::Continue(())).unwrap();
             assert_eq!(kept.0.len(), count);
             for flow in kept.0 {
-                assert_eq!(flow.fct, Some(flow.ideal_fct), "{name}, MTU {mtu}, {framing}: {flow:?}");
+                assert_eq!(
+                    flow.fct,
+                    Some(flow.ideal_fct),
+                    "{name}, MTU {mtu}, {framing}: {flow:?}"
+                );
             }
         }
     }
