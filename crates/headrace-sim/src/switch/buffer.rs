@@ -268,6 +268,7 @@ impl QueueBuffer {
             ect,
         };
         // Every point is asked, so that each one's state and random stream see every packet.
+        // Of the verdict, marks are carried out; nothing carries notifications or telemetry yet.
         let mark = self.points.iter_mut().fold(false, |m, p| question(p, &view).mark | m);
         if mark && ect {
             self.marks += u64::from(!packet.flags.has(Flags::CE));
