@@ -2,15 +2,15 @@
 
 use headrace_cc::units::Time;
 
-use super::pending::Pending;
-use super::{Sampler, Simulation, Sources};
-use crate::host::transport::Transport;
+use super::schedule::{Agenda, Schedule};
+use super::{Sampler, Simulation};
+use crate::host::transport::{HOST_SOURCES, Transport};
 use crate::net::fabric::{Drops, Fabric};
 use crate::net::framing::IP_TCP_HEADERS;
 use crate::net::graph::Graph;
 use crate::net::packet::Extra;
-use crate::net::path::{Paths, Uplink};
-use crate::net::port::{Detail, End, LinkKind, LinkLoss, Port};
+use crate::net::path::{Paths, Role, Uplink};
+use crate::net::port::{Detail, LinkKind, LinkLoss, Port};
 use crate::net::routing::Routes;
 use crate::rng;
 use crate::spec::{NodeKind, PoolSpec, RunSpec, SwitchSpec};
@@ -24,8 +24,11 @@ struct Direction {
     port: usize,
 }
 
-/// Numbers of directed links: by receiving node in stepping order, then by its port.
+/// Numbers of the engine: nodes in stepping order; directed links by receiving node, then by its
+/// port.
 struct Numbering {
+    /// The engine's number of each node.
+    place: Vec<u32>,
     /// `[node][port]`: the directed link out of that port.
     out: Vec<Vec<u32>>,
     /// The way back.
@@ -37,13 +40,15 @@ impl Numbering {
         let mut out: Vec<Vec<u32>> =
             graph.neighbours.iter().map(|ports| vec![0; ports.len()]).collect();
         let mut direction = Vec::new();
-        for &receiver in order {
+        let mut place = vec![0; order.len()];
+        for (number, &receiver) in order.iter().enumerate() {
+            place[receiver] = number as u32;
             for sender in &graph.neighbours[receiver] {
                 out[sender.node][sender.far_port] = direction.len() as u32;
                 direction.push(Direction { node: sender.node, port: sender.far_port });
             }
         }
-        Numbering { out, direction }
+        Numbering { place, out, direction }
     }
 }
 
@@ -72,23 +77,33 @@ pub(super) fn assemble<W: crate::workload::Workload>(
         .map(|d| detail_of(spec, graph, d.node, d.port, first_pool[d.node]))
         .collect();
     enroll(&mut pools, &mut details, &numbering);
-    let wiring = wire(spec, graph, &numbering, &details, &pools, &router_of);
-    let sources = sources(&details, &numbering, graph.hosts.len());
-    let mut done_source = vec![u32::MAX; details.len()];
-    for (i, &port) in sources.done_port.iter().enumerate() {
-        done_source[port as usize] = i as u32;
+    let wiring = wire(spec, graph, &numbering, &details, &pools);
+    let done_ports: Vec<Box<[u32]>> = (order.iter())
+        .map(|&node| {
+            let out = numbering.out[node].iter().copied();
+            out.filter(|&id| details[id as usize].scheduled.is_some()).collect()
+        })
+        .collect();
+    let mut done_source = vec![(u32::MAX, u32::MAX); details.len()];
+    for (node, ports) in done_ports.iter().enumerate() {
+        for (source, &port) in ports.iter().enumerate() {
+            done_source[port as usize] = (node as u32, source as u32);
+        }
     }
-    let (arrivals, local) = (Pending::new(details.len()), Pending::new(sources.sampler + 1));
+    let schedule = Schedule::new(agendas(spec, graph, order, &done_ports));
+    let host_agendas = (graph.hosts.iter())
+        .map(|&node| {
+            let place = numbering.place[node];
+            (place, done_ports[place as usize].len() as u32)
+        })
+        .collect();
     let pool_count = pools.len();
     let fabric = Fabric {
         ports: wiring.ports,
-        ends: wiring.ends,
         kinds: wiring.kinds,
         details,
         pools,
-        arrivals,
-        local,
-        alarm: Time::ZERO,
+        schedule,
         unbuffered: network.framing.unbuffered_bytes(),
         done_source,
         drops: Drops::default(),
@@ -97,6 +112,12 @@ pub(super) fn assemble<W: crate::workload::Workload>(
     let egress = |node: usize, port: usize| numbering.out[node][port];
     let paths = Paths {
         routes: Routes::new(network, graph, &routers, spec.seed, egress),
+        roles: (order.iter())
+            .map(|&node| match graph.host_of[node] {
+                Some(host) => Role::Host(host),
+                None => Role::Router(router_of[node].expect("a switch is a router")),
+            })
+            .collect(),
         uplinks: (graph.hosts.iter())
             .map(|&node| match router_of[node] {
                 Some(router) => Uplink::Router(router),
@@ -105,15 +126,16 @@ pub(super) fn assemble<W: crate::workload::Workload>(
             .collect(),
     };
     Simulation {
-        transport: Transport::new(spec, graph.hosts.len(), sources.timers, workload),
+        transport: Transport::new(spec, host_agendas, workload),
         fabric,
         paths,
         coming: None,
         sampler: sampler(spec, &numbering, &first_pool),
-        sources,
+        done_ports,
         until: spec.until,
+        bound: Time::ZERO,
         now: Time::ZERO,
-        local_events: 0,
+        own_events: 0,
         packet_hops: 0,
         canonical: canonical(spec, graph, &numbering),
         router_pools: (routers.iter())
@@ -131,7 +153,6 @@ pub(super) fn assemble<W: crate::workload::Workload>(
 /// The directed links' hot halves.
 struct Wiring {
     ports: Vec<Port>,
-    ends: Vec<End>,
     kinds: Vec<LinkKind>,
 }
 
@@ -141,10 +162,9 @@ fn wire(
     numbering: &Numbering,
     details: &[Detail],
     pools: &[Pool],
-    router_of: &[Option<u32>],
 ) -> Wiring {
     let largest = spec.network.framing.wire_bytes(spec.network.mtu);
-    let mut wiring = Wiring { ports: Vec::new(), ends: Vec::new(), kinds: Vec::new() };
+    let mut wiring = Wiring { ports: Vec::new(), kinds: Vec::new() };
     for (d, detail) in numbering.direction.iter().zip(details) {
         let to = graph.neighbours[d.node][d.port];
         let link = spec.network.links[to.link];
@@ -157,14 +177,8 @@ fn wire(
         }
         let known = u16::try_from(known).expect("net::check bounds the kinds of links");
         let lit = detail.scheduled.is_some() || calm.is_none();
-        wiring.ports.push(Port::new(known, lit));
-        let host = graph.host_of[to.node];
-        wiring.ends.push(End {
-            node: host.or(router_of[to.node]).expect("a node is a host or a router"),
-            ingress: to.far_port as u16,
-            is_host: host.is_some(),
-            plain: detail.loss.is_none() && (!lit || detail.scheduled.is_some()),
-        });
+        let plain = detail.loss.is_none() && (!lit || detail.scheduled.is_some());
+        wiring.ports.push(Port::new(numbering.place[to.node], known, lit, plain));
     }
     wiring
 }
@@ -250,13 +264,24 @@ fn enroll(pools: &mut [Pool], details: &mut [Detail], numbering: &Numbering) {
     }
 }
 
-fn sources(details: &[Detail], numbering: &Numbering, hosts: usize) -> Sources {
-    let done_port: Vec<u32> = (numbering.out.iter().flatten().copied())
-        .filter(|&id| details[id as usize].scheduled.is_some())
-        .collect();
-    let workload = done_port.len();
-    let timers = workload + 1;
-    Sources { done_port, workload, timers, sampler: timers + hosts }
+/// An agenda a node, in stepping order.
+fn agendas(
+    spec: &RunSpec,
+    graph: &Graph,
+    order: &[usize],
+    done_ports: &[Box<[u32]>],
+) -> Vec<Agenda> {
+    let mut first_link = 0;
+    let agenda = |(&node, done): (&usize, &Box<[u32]>)| {
+        let links = &graph.neighbours[node];
+        let host = if graph.host_of[node].is_some() { HOST_SOURCES } else { 0 };
+        let delays = links.iter().map(|n| spec.network.links[n.link].delay);
+        let lookahead = delays.min().unwrap_or(Time::ZERO);
+        let agenda = Agenda::new(first_link, links.len(), done.len() + host, lookahead);
+        first_link += links.len();
+        agenda
+    };
+    order.iter().zip(done_ports).map(agenda).collect()
 }
 
 fn sampler(spec: &RunSpec, numbering: &Numbering, first_pool: &[usize]) -> Option<Sampler> {

@@ -1,8 +1,9 @@
 //! The books: every packet sent was delivered, dropped or is on its way, and every buffer's count is
 //! the sum of what it holds.
 
+use std::collections::BTreeMap;
+
 use super::Simulation;
-use crate::net::fabric::fingerprint;
 use crate::net::packet::{Flags, Packet};
 use crate::net::port::Detail;
 use crate::record::SimError;
@@ -10,28 +11,25 @@ use crate::workload::Workload;
 
 impl<W: Workload> Simulation<W> {
     /// Checks the whole run, when it ends.
-    ///
-    /// Per flow, sums of fingerprints stand for a count of each flow: a packet adds (its flow's hash
-    /// x its size), so that a packet lost by one flow and found by another shows.
     pub(super) fn check_conservation(&self) -> Result<(), SimError> {
         let tally = &self.transport.tally;
-        let drops = &self.fabric.drops;
         let ids = 0..self.fabric.ports.len();
         let held: u64 = ids.clone().map(|id| self.fabric.held(id).count() as u64).sum();
-        let dropped: u64 = drops.packets.iter().sum();
+        let dropped: u64 = self.fabric.drops.packets.iter().sum();
         if tally.sent_packets != tally.delivered_packets + dropped + held {
             return err(format!(
                 "{} packets sent, but {} delivered, {dropped} dropped and {held} on their way",
                 tally.sent_packets, tally.delivered_packets
             ));
         }
-        let on_the_way = ids.clone().flat_map(|id| self.fabric.held(id)).map(|&p| fingerprint(p));
-        let on_the_way = on_the_way.fold(0, u64::wrapping_add);
-        let accounted = tally.delivered_fingerprint.wrapping_add(drops.fingerprint);
-        if tally.sent_fingerprint != accounted.wrapping_add(on_the_way) {
-            return err("some flow's packets sent are not its packets delivered, dropped and on \
-                        their way"
-                .into());
+        let mut on_the_way = BTreeMap::new();
+        for packet in ids.clone().flat_map(|id| self.fabric.held(id)) {
+            *on_the_way.entry(packet.flow).or_insert(0) += i64::from(packet.wire);
+        }
+        if let Some(flow) = self.transport.unbalanced_flow(&on_the_way) {
+            return err(format!(
+                "flow {flow}: bytes sent are not bytes delivered, dropped and on their way"
+            ));
         }
         let crossed: u64 = self.fabric.ports.iter().map(|p| p.crossed_packets).sum();
         if crossed != self.packet_hops {
@@ -49,13 +47,9 @@ impl<W: Workload> Simulation<W> {
         }
     }
 
-    /// In debug builds, after each event: the buffers of the node that the packet came to.
-    pub(super) fn check_event(&self, link: usize) -> Result<(), SimError> {
-        let end = self.fabric.ends[link];
-        if end.is_host {
-            return Ok(());
-        }
-        self.router_pools[end.node as usize].clone().try_for_each(|pool| self.check_pool(pool))
+    /// In debug builds, after each event: the buffers of the switch where it was.
+    pub(super) fn check_router(&self, router: usize) -> Result<(), SimError> {
+        self.router_pools[router].clone().try_for_each(|pool| self.check_pool(pool))
     }
 
     /// The sum over queues is the pool's occupancy.

@@ -5,23 +5,24 @@
 //! A node's events are ordered by (time, kind, source, sequence). The kinds, in order: arrivals,
 //! by the port they come in at; ends of transmission, by port; starts of flows, in the workload's
 //! order; timers, by (flow, kind); samples. Links are FIFO, so that no two arrivals on one tie.
-//! Between nodes the order at one instant does not matter, since nothing reaches another node in
-//! no time. Two [`pending::Pending`] realise that order, for arrivals and for what a node has pending
-//! for itself, by numbering their sources in it.
+//! Between nodes there is no order to keep but that of cause and effect, since nothing reaches
+//! another node in no time: [`schedule`] lets each node go on by itself as far as nothing can reach
+//! it.
 
 mod build;
 mod conservation;
 pub(crate) mod pending;
+pub(crate) mod schedule;
 
 use std::ops::ControlFlow;
 
 use headrace_cc::units::Time;
 
 use crate::host::nic::Net;
-use crate::host::transport::Transport;
+use crate::host::transport::{STARTS, Transport};
 use crate::net::fabric::Fabric;
 use crate::net::graph::Graph;
-use crate::net::path::Paths;
+use crate::net::path::{Paths, Role};
 use crate::record::{LinkTotals, PortSample, Recorder, SimError, Totals};
 use crate::spec::RunSpec;
 use crate::workload::{FlowSpec, Workload};
@@ -44,14 +45,18 @@ pub struct Simulation<W> {
     pub(crate) fabric: Fabric,
     pub(crate) paths: Paths,
     pub(crate) transport: Transport<W>,
-    sources: Sources,
-    /// The next flow of the workload.
+    /// Each node's scheduled ports, whose ends of transmission are the first sources of its agenda.
+    done_ports: Vec<Box<[u32]>>,
+    /// The next flow of the workload that no host has been told of.
     coming: Option<FlowSpec>,
     sampler: Option<Sampler>,
     until: Time,
+    /// Nodes go on by themselves up to here, exclusive; then the run itself has something to do.
+    bound: Time,
+    /// Time of the latest event.
     now: Time,
     /// Events that were not arrivals.
-    local_events: u64,
+    own_events: u64,
     packet_hops: u64,
     /// Directed links in the order of [`Totals::links`].
     pub(crate) canonical: Vec<u32>,
@@ -59,17 +64,6 @@ pub struct Simulation<W> {
     pub(crate) router_pools: Vec<std::ops::Range<usize>>,
     /// Names of the directed links, in port order of the engine, for errors.
     pub(crate) names: Vec<String>,
-}
-
-/// Which local source is what: scheduled ports' ends of transmission, the workload, the hosts'
-/// timers, the sampler.
-#[derive(Clone, Debug)]
-struct Sources {
-    /// The port of each end-of-transmission source.
-    done_port: Vec<u32>,
-    workload: usize,
-    timers: usize,
-    sampler: usize,
 }
 
 /// Takes the switch ports' samples.
@@ -82,6 +76,13 @@ struct Sampler {
 
 /// How many packet-hops pass between two looks at the watch.
 const WATCH_HOPS: u64 = 1 << 17;
+
+/// How many flows the hosts are told of ahead of their starts, at most, if they start at different
+/// times.
+const TOLD_AHEAD: usize = 256;
+
+/// One picosecond: what is before `t + TICK` is at `t` at the latest.
+const TICK: Time = Time::from_ps(1);
 
 impl<W: Workload> Simulation<W> {
     /// Builds the network.
@@ -111,11 +112,7 @@ impl<W: Workload> Simulation<W> {
         let graph = Graph::new(&spec.network);
         let mut simulation = build::assemble(spec, workload, &graph, order);
         simulation.coming = simulation.transport.workload.next_flow();
-        simulation.schedule_coming();
-        if let Some(sampler) = &simulation.sampler {
-            simulation.fabric.local.set(simulation.sources.sampler, sampler.next);
-        }
-        simulation.set_alarm();
+        simulation.set_bound();
         Ok(simulation)
     }
 
@@ -131,117 +128,163 @@ impl<W: Workload> Simulation<W> {
     ) -> Result<Totals, SimError> {
         let mut next_watch = 0;
         loop {
-            let (arrival, link) = self.fabric.arrivals.first();
-            if arrival <= self.fabric.alarm {
-                self.now = arrival;
-                self.arrive(link, arrival);
-                if cfg!(debug_assertions) {
-                    self.check_event(link)?;
+            let (time, node) = self.fabric.schedule.next_turn();
+            if time < self.bound {
+                let limit = self.fabric.schedule.horizon(node, time).min(self.bound);
+                match self.paths.roles[node] {
+                    Role::Router(router) => self.router_turn(node, router as usize, limit)?,
+                    Role::Host(host) => self.host_turn(node, host as usize, limit),
                 }
-            } else if !self.handle_alarm(arrival, recorder) {
+                self.fabric.schedule.end_turn(node);
+            } else if !self.attend(recorder) {
                 break;
             }
             if self.packet_hops >= next_watch {
                 next_watch = self.packet_hops + WATCH_HOPS;
-                if watch(&self.progress()).is_break() {
-                    return Err(SimError::Interrupted(self.now));
+                self.flush(time, recorder);
+                if watch(&self.progress(time)).is_break() {
+                    return Err(SimError::Interrupted(time));
                 }
                 if let Some(error) = self.transport.error.take() {
                     return Err(error);
                 }
             }
         }
-        if watch(&self.progress()).is_break() {
+        if watch(&self.progress(self.now)).is_break() {
             return Err(SimError::Interrupted(self.now));
         }
         self.finish(recorder)
     }
 
-    /// Something is due before the next arrival: records to hand over, a local event, the end of the
-    /// run. False at the end.
+    /// A switch forwards what arrives before `limit`.
     #[inline(never)]
-    fn handle_alarm(&mut self, arrival: Time, recorder: &mut impl Recorder) -> bool {
-        let (own, source) = self.fabric.local.first();
-        let time = arrival.min(own);
-        if time > self.transport.outbox.at {
-            self.flush(recorder);
+    fn router_turn(&mut self, node: usize, router: usize, limit: Time) -> Result<(), SimError> {
+        loop {
+            let agenda = self.fabric.schedule.agenda(node);
+            let ((arrival, ingress), (own, source)) = (agenda.arrivals.first(), agenda.own.first());
+            if arrival.min(own) >= limit {
+                return Ok(());
+            }
+            if arrival <= own {
+                self.packet_hops += 1;
+                self.now = self.now.max(arrival);
+                let link = agenda.first_link as usize + ingress;
+                if let Some(packet) = self.fabric.take_arrival(link, arrival) {
+                    let dst = usize::from(packet.dst);
+                    let out = self.paths.routes.next_hop(router, dst, packet.hash);
+                    self.fabric.offer(out, packet, ingress as u16, arrival);
+                }
+            } else {
+                self.own_events += 1;
+                self.now = self.now.max(own);
+                let port = self.done_ports[node][source];
+                self.fabric.transmission_done(port as usize, own);
+            }
+            if cfg!(debug_assertions) {
+                self.check_router(router)?;
+            }
         }
-        if time > self.until {
-            self.now = self.until;
-            return false;
+    }
+
+    /// A host takes what arrives, starts its flows and minds its timers before `limit`.
+    #[inline(never)]
+    fn host_turn(&mut self, node: usize, host: usize, limit: Time) {
+        loop {
+            let agenda = self.fabric.schedule.agenda(node);
+            let ((arrival, ingress), (own, source)) = (agenda.arrivals.first(), agenda.own.first());
+            if arrival.min(own) >= limit {
+                return;
+            }
+            if arrival <= own {
+                self.packet_hops += 1;
+                self.now = self.now.max(arrival);
+                let link = agenda.first_link as usize + ingress;
+                if let Some(packet) = self.fabric.take_arrival(link, arrival) {
+                    let mut net = Net { fabric: &mut self.fabric, paths: &self.paths };
+                    self.transport.on_packet(&mut net, packet, arrival);
+                }
+            } else if self.handle_own(node, host, source, own) {
+                self.own_events += 1;
+                self.now = self.now.max(own);
+            }
         }
-        // What may be left then are timers of flows that have ended, and samples of nothing.
-        let done = arrival == Time::NEVER && self.coming.is_none() && self.transport.is_idle();
-        if done || time == Time::NEVER {
-            return false;
+    }
+
+    /// A host's own event. False if it was a timer that nobody waits for any more.
+    fn handle_own(&mut self, node: usize, host: usize, source: usize, now: Time) -> bool {
+        let mut net = Net { fabric: &mut self.fabric, paths: &self.paths };
+        match source.checked_sub(self.done_ports[node].len()) {
+            None => net.fabric.transmission_done(self.done_ports[node][source] as usize, now),
+            Some(STARTS) => self.transport.start_next(&mut net, host, now),
+            Some(_) => return self.transport.on_timer(&mut net, host, now),
         }
-        if own < arrival {
-            debug_assert!(own >= self.now, "time goes back at source {source}");
-            self.now = own;
-            self.local_events += 1;
-            self.handle_local(source, own, recorder);
-        }
-        self.set_alarm();
         true
     }
 
-    /// The next time at which anything but an arrival needs attention.
-    fn set_alarm(&mut self) {
-        let own = self.fabric.local.first().0;
-        // Before "never", so that the end of all arrivals is an alarm too.
-        let last = Time::from_ps(Time::NEVER.ps() - 1);
-        self.fabric.alarm = own.min(self.until).min(self.transport.outbox.at).min(last);
-    }
-
-    /// A packet reaches the end of directed link `id`.
-    #[inline(never)]
-    fn arrive(&mut self, id: usize, now: Time) {
-        self.packet_hops += 1;
-        let Some(packet) = self.fabric.take_arrival(id, now) else { return };
-        let end = self.fabric.ends[id];
-        if end.is_host {
-            let mut net = Net { fabric: &mut self.fabric, paths: &self.paths };
-            self.transport.on_packet(&mut net, packet, now);
-        } else {
-            let dst = usize::from(packet.dst);
-            let out = self.paths.routes.next_hop(end.node as usize, dst, packet.hash);
-            self.fabric.offer(out, packet, end.ingress, now);
+    /// Every event before the bound has been handled: tells hosts of their next flows, takes a
+    /// sample, or ends the run (false).
+    fn attend(&mut self, recorder: &mut impl Recorder) -> bool {
+        let sample = self.sampler.as_ref().map_or(Time::NEVER, |s| s.next);
+        let start = self.coming.map_or(Time::NEVER, |flow| flow.start);
+        let over = self.coming.is_none() && self.transport.is_idle() && self.in_flight() == 0;
+        if over || self.bound == Time::NEVER || self.transport.error.is_some() {
+            return false;
         }
+        if start <= sample.min(self.until) {
+            self.tell_ahead(start);
+        } else if sample <= self.until {
+            self.sample(sample, recorder);
+        } else {
+            self.now = self.until;
+            return false;
+        }
+        self.set_bound();
+        true
     }
 
-    #[inline(never)]
-    fn handle_local(&mut self, source: usize, now: Time, recorder: &mut impl Recorder) {
-        let sources = &self.sources;
-        if source < sources.workload {
-            let port = sources.done_port[source];
-            self.fabric.transmission_done(port as usize, now);
-        } else if source == sources.workload {
-            let Some(spec) = self.coming.take() else { return };
+    /// The first thing that the run itself has to do: what starts now must be known before, what is
+    /// sampled now comes last in its instant, and so does the end.
+    fn set_bound(&mut self) {
+        let sample = self.sampler.as_ref().map_or(Time::NEVER, |s| s.next.saturating_add(TICK));
+        let start = self.coming.map_or(Time::NEVER, |flow| flow.start);
+        self.bound = start.min(sample).min(self.until.saturating_add(TICK));
+    }
+
+    /// Tells hosts of the flows that start at `start` or as soon after it as a node may go on by
+    /// itself, so that turns need not end at each start of a flow.
+    fn tell_ahead(&mut self, start: Time) {
+        let until = start.saturating_add(self.fabric.schedule.longest_lookahead());
+        let mut told = 0;
+        while let Some(flow) = self.coming
+            && (flow.start <= start || flow.start <= until && told < TOLD_AHEAD)
+        {
+            told += 1;
+            self.transport.expect(&mut self.fabric, flow);
             self.coming = self.transport.workload.next_flow();
-            self.schedule_coming();
-            let mut net = Net { fabric: &mut self.fabric, paths: &self.paths };
-            self.transport.start_flow(&mut net, spec, now);
-        } else if source < sources.sampler {
-            let host = source - sources.timers;
-            let mut net = Net { fabric: &mut self.fabric, paths: &self.paths };
-            self.transport.on_timer(&mut net, host, now);
-        } else {
-            self.sample(now, recorder);
+            // One that would start in the past is refused by name when its turn comes.
+            if let Some(next) = &self.coming
+                && next.start < flow.start
+            {
+                self.transport.refuse_order(next, flow.start);
+                self.coming = None;
+            }
         }
     }
 
-    fn schedule_coming(&mut self) {
-        // A start in the past is reported when the flow starts.
-        let start = self.coming.map_or(Time::NEVER, |flow| flow.start.max(self.now));
-        self.fabric.local.set(self.sources.workload, start);
+    /// Packets in queues and on links.
+    fn in_flight(&self) -> u64 {
+        let tally = &self.transport.tally;
+        let dropped: u64 = self.fabric.drops.packets.iter().sum();
+        tally.sent_packets - tally.delivered_packets - dropped
     }
 
     fn sample(&mut self, now: Time, recorder: &mut impl Recorder) {
         let Some(sampler) = &mut self.sampler else { return };
         sampler.next = now + sampler.interval;
-        self.fabric.local.set(self.sources.sampler, sampler.next);
+        self.own_events += 1;
+        self.now = self.now.max(now);
         // Samples come last in their instant: what ends transmission now has left.
-        self.fabric.settle_all(now + Time::from_ps(1));
+        self.fabric.settle_all(now + TICK);
         let mut pools: Vec<Option<u64>> = vec![None; self.fabric.pools.len()];
         for (node, port, link, mine) in &sampler.ports {
             let account = self.fabric.port_account(*link as usize, now);
@@ -265,18 +308,17 @@ impl<W: Workload> Simulation<W> {
         }
     }
 
-    fn flush(&mut self, recorder: &mut impl Recorder) {
-        let outbox = &mut self.transport.outbox;
-        outbox.at = Time::NEVER;
-        outbox.flows.sort_unstable_by_key(|r| r.id);
-        outbox.flows.drain(..).for_each(|r| recorder.flow(&r));
-        outbox.rates.sort_by_key(|r| r.flow);
-        outbox.rates.drain(..).for_each(|r| recorder.rate(&r));
+    /// Hands over the records of everything before `until`, which is no later than any event to come.
+    fn flush(&mut self, until: Time, recorder: &mut impl Recorder) {
+        self.transport.take_drops(&mut self.fabric.drops);
+        let ready = self.transport.outbox.before(until);
+        ready.flows.iter().for_each(|(_, r)| recorder.flow(r));
+        ready.rates.iter().for_each(|r| recorder.rate(r));
     }
 
-    fn progress(&self) -> Progress {
+    fn progress(&self, now: Time) -> Progress {
         Progress {
-            now: self.now,
+            now: if now == Time::NEVER { self.now } else { now },
             packet_hops: self.packet_hops,
             flows_started: self.transport.tally.flows_started,
             flows_finished: self.transport.tally.flows_finished,
@@ -287,23 +329,22 @@ impl<W: Workload> Simulation<W> {
         if let Some(error) = self.transport.error.take() {
             return Err(error);
         }
-        self.flush(recorder);
-        self.fabric.settle_all(self.now.saturating_add(Time::from_ps(1)));
+        self.flush(Time::NEVER, recorder);
+        self.fabric.settle_all(self.now.saturating_add(TICK));
         self.check_conservation()?;
         self.transport.unfinished().iter().for_each(|r| recorder.flow(r));
         let tally = self.transport.tally;
         let fabric = &self.fabric;
-        let ids = 0..fabric.ports.len();
         Ok(Totals {
             end: self.now,
-            events: self.packet_hops + self.local_events,
+            events: self.packet_hops + self.own_events,
             packet_hops: self.packet_hops,
             flows_started: tally.flows_started,
             flows_finished: tally.flows_finished,
-            peak_active_flows: tally.peak_active,
+            peak_active_flows: self.transport.outbox.peak_active(),
             sent_packets: tally.sent_packets,
             delivered_packets: tally.delivered_packets,
-            in_flight_packets: ids.map(|id| fabric.held(id).count() as u64).sum(),
+            in_flight_packets: self.in_flight(),
             sent_data_packets: tally.sent_data_packets,
             drops: self.fabric.drops.packets,
             dropped_bytes: self.fabric.drops.bytes,

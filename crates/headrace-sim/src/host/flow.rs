@@ -3,22 +3,21 @@
 use headrace_cc::units::Time;
 
 use super::sender::Sender;
-use crate::record::{FlowRecord, RateSample};
+use crate::record::FlowRecord;
 use crate::workload::FlowSpec;
 
-/// Of a flow, what every packet needs.
+/// Of a flow, what every packet that its sender sends needs.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Flow {
     pub(super) hash: u32,
-    pub(super) ack_hash: u32,
-    pub(super) src: u16,
+    /// The directed link that it leaves by.
+    pub(super) port: u32,
     pub(super) dst: u16,
     pub(super) class: u16,
-    pub(super) generation: u16,
-    pub(super) active: bool,
     pub(super) traced: bool,
-    /// Payload of its last segment.
-    pub(super) tail: u32,
+    /// Bytes on the wire: what the sender sent, less what reached it and what was dropped. With the
+    /// receiver's own balance, what is on its way.
+    pub(super) balance: i64,
 }
 
 /// The rest of what does not change during a flow.
@@ -30,27 +29,15 @@ pub(super) struct Origin {
     pub(super) trace_at: Time,
 }
 
-/// What hosts sent and received, for the conservation check.
+/// What hosts sent and received, in all.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) sent_packets: u64,
     pub(crate) sent_data_packets: u64,
-    pub(crate) sent_fingerprint: u64,
     pub(crate) delivered_packets: u64,
-    pub(crate) delivered_fingerprint: u64,
     pub(crate) goodput_bytes: u64,
     pub(crate) flows_started: u64,
     pub(crate) flows_finished: u64,
-    pub(crate) peak_active: u64,
-}
-
-/// Records that wait for the end of their instant, to leave in an order that depends on nothing
-/// but their content.
-#[derive(Default)]
-pub(crate) struct Outbox {
-    pub(crate) at: Time,
-    pub(crate) flows: Vec<FlowRecord>,
-    pub(crate) rates: Vec<RateSample>,
 }
 
 /// What results say of a flow.

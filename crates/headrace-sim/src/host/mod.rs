@@ -2,7 +2,9 @@
 
 pub(crate) mod flow;
 pub(crate) mod nic;
-pub(crate) mod receiver;
+pub(crate) mod outbox;
+mod receiver;
+mod reception;
 pub(crate) mod rtt;
 pub(crate) mod scoreboard;
 pub(crate) mod sender;

@@ -4,7 +4,7 @@ use headrace_cc::units::Time;
 
 use super::flow::{Flow, Tally};
 use super::sender::{Outgoing, SegmentOut};
-use crate::net::fabric::{Fabric, fingerprint};
+use crate::net::fabric::Fabric;
 use crate::net::framing::{IP_TCP_HEADERS, sack_option};
 use crate::net::packet::{Flags, Kind, Packet};
 use crate::net::path::Paths;
@@ -45,10 +45,9 @@ pub(super) struct HostWire<'a> {
     pub(super) fabric: &'a mut Fabric,
     pub(super) tally: &'a mut Tally,
     pub(super) sizes: &'a Sizes,
-    pub(super) flow: &'a Flow,
+    pub(super) flow: &'a mut Flow,
     pub(super) slot: u32,
     pub(super) data_flags: Flags,
-    pub(super) port: usize,
     pub(super) now: Time,
 }
 
@@ -63,10 +62,11 @@ impl HostWire<'_> {
             hash: self.flow.hash,
             dst: self.flow.dst,
             wire,
-            generation: self.flow.generation,
             flags,
         };
-        inject(self.tally, self.fabric, self.port, packet, self.now);
+        self.flow.balance += i64::from(wire);
+        self.tally.sent_packets += 1;
+        self.fabric.offer(self.flow.port as usize, packet, 0, self.now);
     }
 }
 
@@ -88,18 +88,4 @@ impl Outgoing for HostWire<'_> {
         let flags = Flags::new(Kind::Syn, self.data_flags.priority());
         self.send(0, self.sizes.ack[0], flags);
     }
-}
-
-/// Hands a packet to a host's NIC, counted.
-#[inline(always)]
-pub(super) fn inject(
-    tally: &mut Tally,
-    fabric: &mut Fabric,
-    port: usize,
-    packet: Packet,
-    now: Time,
-) {
-    tally.sent_packets += 1;
-    tally.sent_fingerprint = tally.sent_fingerprint.wrapping_add(fingerprint(packet));
-    fabric.offer(port, packet, 0, now);
 }

@@ -9,10 +9,9 @@ use crate::spec::TcpSpec;
 /// A flow's receiver.
 #[derive(Default)]
 pub(crate) struct Receiver {
-    /// Which flow of its slot it belongs to.
-    pub(crate) generation: u16,
-    /// Something of that flow has arrived.
-    pub(crate) live: bool,
+    pub(super) peer: Peer,
+    /// Bytes on the wire: what the receiver sent, less what reached it (see `Flow::balance`).
+    pub(super) balance: i64,
     /// First segment not received.
     next: u32,
     /// Segments received beyond `next`: disjoint `start..end`, the most recent first (RFC 2018).
@@ -31,6 +30,24 @@ pub(crate) struct Receiver {
     pub(crate) ack_deadline: Time,
     /// Time of its entry among the host's timers.
     pub(crate) timer_at: Time,
+}
+
+/// What a receiver knows of its flow from the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Peer {
+    /// The flow's id.
+    pub(super) id: u64,
+    /// Hash of the reverse flow.
+    pub(super) hash: u32,
+    /// The directed link that acknowledgements leave by.
+    pub(super) port: u32,
+    /// Payload of the last segment.
+    pub(super) tail: u32,
+    /// The sending host.
+    pub(super) src: u16,
+    /// The receiving host.
+    pub(super) dst: u16,
+    pub(super) class: u16,
 }
 
 /// What an acknowledgement says.
@@ -57,12 +74,11 @@ pub(crate) struct Arrival {
 }
 
 impl Receiver {
-    /// For the flow with this generation of the slot.
-    pub(crate) fn restart(&mut self, generation: u16) {
+    /// For a new flow in the same memory.
+    pub(super) fn restart(&mut self, peer: Peer) {
         self.beyond.clear();
         *self = Receiver {
-            generation,
-            live: true,
+            peer,
             beyond: std::mem::take(&mut self.beyond),
             ack_deadline: Time::NEVER,
             timer_at: Time::NEVER,
@@ -107,6 +123,11 @@ impl Receiver {
             self.ack_deadline = now + tcp.ack_delay;
         }
         out
+    }
+
+    /// Whether an acknowledgement is held back.
+    pub(super) fn holds(&self) -> bool {
+        self.held > 0
     }
 
     /// The held acknowledgement, which is now due.
@@ -181,7 +202,7 @@ mod tests {
 
     fn receiver() -> Receiver {
         let mut receiver = Receiver::default();
-        receiver.restart(1);
+        receiver.restart(Peer::default());
         receiver
     }
 

@@ -24,7 +24,6 @@ pub(crate) struct Timer {
     pub(crate) flow: u64,
     pub(crate) wake: Wake,
     pub(crate) slot: u32,
-    pub(crate) generation: u16,
 }
 
 /// The timers of one host. An entry is never taken back: its owner ignores one it no longer wants.

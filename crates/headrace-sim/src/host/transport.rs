@@ -1,72 +1,90 @@
 //! The flows that are active, and the packets between them and the network.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use headrace_cc::sender::{Ecn, Sender as _, Start};
 use headrace_cc::units::{Rate, Time};
 
-use super::flow::{Flow, Origin, Outbox, Tally, record_of};
-use super::nic::{HostWire, Net, Sizes, inject};
-use super::receiver::{AckOut, Receiver};
+use super::flow::{Flow, Origin, Tally, record_of};
+use super::nic::{HostWire, Net, Sizes};
+use super::outbox::Outbox;
+use super::receiver::{Peer, Receiver};
 use super::scoreboard::Scoreboard;
 use super::sender::{AckIn, NewFlow, Sender};
 use super::timers::{Timer, Timers, Wake};
-use crate::net::fabric::fingerprint;
+use crate::net::fabric::{Drops, Fabric};
 use crate::net::framing::IP_TCP_HEADERS;
 use crate::net::packet::{Flags, Kind, Packet};
 use crate::net::path::transfer_time;
 use crate::net::routing::flow_hash;
 use crate::record::{FlowRecord, RateSample, SimError};
 use crate::spec::{ClassSpec, RunSpec};
-use crate::workload::{Delivered, FlowSpec, Workload};
+use crate::workload::{FlowSpec, Workload};
+
+/// Sources of a host's agenda, after its scheduled ports: starts of flows, timers.
+pub(crate) const HOST_SOURCES: usize = 2;
+/// See [`HOST_SOURCES`].
+pub(crate) const STARTS: usize = 0;
+const TIMERS: usize = 1;
 
 /// Every host's transport.
 pub(crate) struct Transport<W> {
     pub(crate) workload: W,
-    classes: Vec<(ClassSpec, Ecn)>,
-    sizes: Sizes,
+    pub(super) classes: Vec<(ClassSpec, Ecn)>,
+    pub(super) sizes: Sizes,
     rate_flows: u64,
     rate_interval: Time,
-    /// Each host's timers; the local source of host 0's.
-    timers: Vec<Timers>,
-    first_timer_source: usize,
+    hosts: Vec<Host>,
     flows: Vec<Flow>,
     origins: Vec<Origin>,
     senders: Vec<Option<Sender>>,
     boards: Vec<Scoreboard>,
-    receivers: Vec<Receiver>,
-    free: VecDeque<u32>,
+    pub(super) receivers: Vec<Receiver>,
+    /// Slots of flows that have ended; packets of theirs may still be on their way.
+    ended: VecDeque<u32>,
     /// Reactive flows that start later.
     later: Vec<Option<FlowSpec>>,
     later_free: Vec<u32>,
+    /// Flows that hosts have been told of and that have not started.
+    expected: usize,
     pub(crate) tally: Tally,
     pub(crate) outbox: Outbox,
     pub(crate) error: Option<SimError>,
 }
 
+/// What a host has to do by itself.
+struct Host {
+    /// Its node, and the first of its [`HOST_SOURCES`] in the node's agenda.
+    node: u32,
+    first_source: u32,
+    timers: Timers,
+    /// The workload's flows that it will start.
+    starts: VecDeque<FlowSpec>,
+}
+
 impl<W: Workload> Transport<W> {
-    pub(crate) fn new(
-        spec: &RunSpec,
-        hosts: usize,
-        first_timer_source: usize,
-        workload: W,
-    ) -> Self {
+    /// `agendas`: of each host, its node and its first source there.
+    pub(crate) fn new(spec: &RunSpec, agendas: Vec<(u32, u32)>, workload: W) -> Self {
+        let host = |(node, first_source)| {
+            let (timers, starts) = (Timers::default(), VecDeque::new());
+            Host { node, first_source, timers, starts }
+        };
         Transport {
             workload,
             classes: spec.classes.iter().map(|c| (c.clone(), c.scheme.ecn())).collect(),
             sizes: Sizes::new(&spec.network),
             rate_flows: spec.trace.rate_flows,
             rate_interval: spec.trace.rate_interval,
-            timers: std::iter::repeat_with(Timers::default).take(hosts).collect(),
-            first_timer_source,
+            hosts: agendas.into_iter().map(host).collect(),
             flows: Vec::new(),
             origins: Vec::new(),
             senders: Vec::new(),
             boards: Vec::new(),
             receivers: Vec::new(),
-            free: VecDeque::new(),
+            ended: VecDeque::new(),
             later: Vec::new(),
             later_free: Vec::new(),
+            expected: 0,
             tally: Tally::default(),
             outbox: Outbox::default(),
             error: None,
@@ -80,16 +98,50 @@ impl<W: Workload> Transport<W> {
 
     /// No flow is active, and none has been called for.
     pub(crate) fn is_idle(&self) -> bool {
-        self.active_flows() == 0 && self.later_free.len() == self.later.len()
+        self.active_flows() == 0
+            && self.expected == 0
+            && self.later_free.len() == self.later.len()
     }
 
-    /// Starts a flow at its source host.
-    pub(crate) fn start_flow(&mut self, net: &mut Net<'_>, spec: FlowSpec, now: Time) {
-        if let Err(error) = self.check_flow(&spec, now) {
+    /// Tells a flow's host to start it when its time comes. Between turns.
+    pub(crate) fn expect(&mut self, fabric: &mut Fabric, spec: FlowSpec) {
+        if let Err(error) = self.check_flow(&spec) {
             self.error.get_or_insert(error);
             return;
         }
-        let slot = self.claim_slot();
+        let host = &mut self.hosts[spec.src as usize];
+        host.starts.push_back(spec);
+        self.expected += 1;
+        if host.starts.len() == 1 {
+            let node = host.node as usize;
+            fabric.schedule.set_own(node, host.first_source as usize + STARTS, spec.start);
+            fabric.schedule.end_turn(node);
+        }
+    }
+
+    /// The workload's next flow starts before the one ahead of it.
+    pub(crate) fn refuse_order(&mut self, spec: &FlowSpec, ahead: Time) {
+        let text = format!(
+            "flow {} starts at {}, before the one ahead of it ({ahead})",
+            spec.id, spec.start
+        );
+        self.error.get_or_insert(SimError::Spec(text));
+    }
+
+    /// The next of the workload's flows starts at `host`.
+    pub(crate) fn start_next(&mut self, net: &mut Net<'_>, host: usize, now: Time) {
+        let host = &mut self.hosts[host];
+        let Some(spec) = host.starts.pop_front() else { return };
+        self.expected -= 1;
+        let next = host.starts.front().map_or(Time::NEVER, |s| s.start);
+        let source = host.first_source as usize + STARTS;
+        net.fabric.schedule.set_own(host.node as usize, source, next);
+        self.start_flow(net, spec, now);
+    }
+
+    /// Starts a flow at its source host, in its turn.
+    pub(super) fn start_flow(&mut self, net: &mut Net<'_>, spec: FlowSpec, now: Time) {
+        let slot = self.claim_slot(&mut net.fabric.drops);
         let (class, ecn) = &self.classes[usize::from(spec.class)];
         let (hash, ack_hash) = (
             flow_hash(spec.id, spec.src, spec.dst, false),
@@ -116,23 +168,28 @@ impl<W: Workload> Transport<W> {
             initial_rto,
             stop: spec.stop,
         };
-        let flow = &mut self.flows[slot];
-        *flow = Flow {
+        self.flows[slot] = Flow {
             hash,
-            ack_hash,
+            port: first_port as u32,
+            dst: spec.dst as u16,
+            class: spec.class,
+            traced: spec.id < self.rate_flows,
+            balance: 0,
+        };
+        self.receivers[slot].restart(Peer {
+            id: spec.id,
+            hash: ack_hash,
+            port: net.paths.uplink(spec.dst, spec.src, ack_hash) as u32,
+            tail,
             src: spec.src as u16,
             dst: spec.dst as u16,
             class: spec.class,
-            generation: flow.generation,
-            active: true,
-            traced: spec.id < self.rate_flows,
-            tail,
-        };
+        });
         self.origins[slot] = Origin { spec, ideal, trace_at: Time::ZERO };
         let board = std::mem::replace(&mut self.boards[slot], Scoreboard::new());
         self.senders[slot] = Some(Sender::new(new, board, &class.tcp));
         self.tally.flows_started += 1;
-        self.tally.peak_active = self.tally.peak_active.max(self.active_flows());
+        self.outbox.started(now);
         self.with_sender(net, slot, now, |sender, class, wire| {
             sender.open(now, &class.tcp, wire);
         });
@@ -160,8 +217,8 @@ impl<W: Workload> Transport<W> {
         (base_rtt, ideal)
     }
 
-    fn check_flow(&self, spec: &FlowSpec, now: Time) -> Result<(), SimError> {
-        let hosts = self.timers.len() as u32;
+    fn check_flow(&self, spec: &FlowSpec) -> Result<(), SimError> {
+        let hosts = self.hosts.len() as u32;
         let problem = if spec.src >= hosts || spec.dst >= hosts {
             format!("names host {}, but there are {hosts}", spec.src.max(spec.dst))
         } else if spec.src == spec.dst {
@@ -170,8 +227,6 @@ impl<W: Workload> Transport<W> {
             "has size 0".to_owned()
         } else if usize::from(spec.class) >= self.classes.len() {
             format!("names class {}, but there are {}", spec.class, self.classes.len())
-        } else if spec.start < now {
-            format!("starts at {}, before the one ahead of it (now {now})", spec.start)
         } else if spec.size != FlowSpec::UNBOUNDED
             && spec.size.div_ceil(u64::from(self.sizes.mss)) > u64::from(u32::MAX)
         {
@@ -182,12 +237,15 @@ impl<W: Workload> Transport<W> {
         Err(SimError::Spec(format!("flow {} {problem}", spec.id)))
     }
 
-    fn claim_slot(&mut self) -> usize {
-        // The slot that has been free longest, so that its generations return as late as they can.
-        if let Some(slot) = self.free.pop_front() {
-            let flow = &mut self.flows[slot as usize];
-            flow.generation = flow.generation.wrapping_add(1);
-            return slot as usize;
+    /// A slot for a new flow: that of one of which nothing is left anywhere, if there is one.
+    fn claim_slot(&mut self, drops: &mut Drops) -> usize {
+        self.take_drops(drops);
+        for _ in 0..self.ended.len().min(4) {
+            let Some(slot) = self.ended.pop_front() else { break };
+            if self.is_gone(slot as usize) {
+                return slot as usize;
+            }
+            self.ended.push_back(slot);
         }
         let (start, stop) = (Time::ZERO, Time::NEVER);
         let spec = FlowSpec { id: 0, start, stop, src: 0, dst: 0, size: 0, class: 0 };
@@ -199,101 +257,52 @@ impl<W: Workload> Transport<W> {
         self.flows.len() - 1
     }
 
+    /// Of a flow that has ended: no packet is on its way, and its receiver will send none.
+    fn is_gone(&self, slot: usize) -> bool {
+        let receiver = &self.receivers[slot];
+        self.flows[slot].balance + receiver.balance == 0 && !receiver.holds()
+    }
+
+    /// Tells flows of their packets that were dropped.
+    pub(crate) fn take_drops(&mut self, drops: &mut Drops) {
+        for (slot, wire) in drops.untold.drain(..) {
+            self.flows[slot as usize].balance -= i64::from(wire);
+        }
+    }
+
+    /// The id of a flow whose balance is not what is on its way, bytes by slot.
+    pub(crate) fn unbalanced_flow(&self, on_the_way: &BTreeMap<u32, i64>) -> Option<u64> {
+        let both = self.flows.iter().zip(&self.receivers).enumerate();
+        let balance_of = |(slot, (flow, receiver)): (usize, (&Flow, &Receiver))| {
+            let held = on_the_way.get(&(slot as u32)).copied().unwrap_or(0);
+            (flow.balance + receiver.balance != held).then(|| self.origins[slot].spec.id)
+        };
+        both.filter_map(balance_of).next()
+    }
+
     /// A packet has reached its host.
     #[inline(never)]
     pub(crate) fn on_packet(&mut self, net: &mut Net<'_>, packet: Packet, now: Time) {
         self.tally.delivered_packets += 1;
-        self.tally.delivered_fingerprint =
-            self.tally.delivered_fingerprint.wrapping_add(fingerprint(packet));
-        let flow = &self.flows[packet.flow as usize];
-        if flow.generation != packet.generation || !flow.active {
-            return;
-        }
+        let slot = packet.flow as usize;
         match packet.flags.kind() {
             Kind::Data => self.on_data(net, packet, now),
-            Kind::Ack => self.on_ack(net, packet, now),
             Kind::Syn => self.on_syn(net, packet, now),
+            Kind::Ack => self.on_ack(net, packet, now),
             Kind::SynAck => {
-                let opened = self.origins[packet.flow as usize].spec.start;
-                self.with_sender(net, packet.flow as usize, now, |sender, class, wire| {
+                self.flows[slot].balance -= i64::from(packet.wire);
+                let opened = self.origins[slot].spec.start;
+                self.with_sender(net, slot, now, |sender, class, wire| {
                     sender.opened(now, Some(opened), &class.tcp, wire);
                 });
             }
         }
     }
 
-    #[inline(always)]
-    fn on_data(&mut self, net: &mut Net<'_>, packet: Packet, now: Time) {
-        let slot = packet.flow as usize;
-        let flow = &self.flows[slot];
-        let receiver = &mut self.receivers[slot];
-        if receiver.generation != flow.generation || !receiver.live {
-            receiver.restart(flow.generation);
-        }
-        let (class, ecn) = &self.classes[usize::from(flow.class)];
-        let arrival = receiver.on_data(packet, now, &class.tcp, *ecn);
-        if arrival.fresh {
-            let last = packet.flags.has(Flags::LAST);
-            self.tally.goodput_bytes += u64::from(if last { flow.tail } else { self.sizes.mss });
-        }
-        if let Some(ack) = arrival.first {
-            self.send_ack(net, slot, ack, now);
-        }
-        if let Some(ack) = arrival.ack {
-            self.send_ack(net, slot, ack, now);
-        } else {
-            self.arm_receiver(net, slot);
-        }
-        if arrival.completed {
-            self.on_completed(net, slot, now);
-        }
-    }
-
-    #[inline(never)]
-    fn send_ack(&mut self, net: &mut Net<'_>, slot: usize, ack: AckOut, now: Time) {
-        let flow = &self.flows[slot];
-        let (mut blocks, has_extra) = (0, self.receivers[slot].has_extra());
-        if has_extra {
-            let extra = self.receivers[slot].extra();
-            blocks = extra.sack.iter().filter(|(start, end)| start < end).count();
-            net.fabric.carried = extra;
-        }
-        let priority = self.classes[usize::from(flow.class)].0.priority;
-        let flags =
-            Flags::new(Kind::Ack, priority).with(Flags::ECE, ack.ece).with(Flags::EXTRA, has_extra);
-        let packet = Packet {
-            arrival: Time::ZERO,
-            flow: slot as u32,
-            seq: ack.seq,
-            ack: ack.ack,
-            hash: flow.ack_hash,
-            dst: flow.src,
-            wire: self.sizes.ack[blocks],
-            generation: flow.generation,
-            flags,
-        };
-        let port = net.paths.uplink(flow.dst.into(), flow.src.into(), flow.ack_hash);
-        inject(&mut self.tally, net.fabric, port, packet, now);
-    }
-
-    /// A SYN needs no state at the receiver: each is answered.
-    fn on_syn(&mut self, net: &mut Net<'_>, syn: Packet, now: Time) {
-        let flow = &self.flows[syn.flow as usize];
-        let answer = Packet {
-            arrival: Time::ZERO,
-            hash: flow.ack_hash,
-            dst: flow.src,
-            wire: self.sizes.ack[0],
-            flags: Flags::new(Kind::SynAck, syn.flags.priority()),
-            ..syn
-        };
-        let port = net.paths.uplink(flow.dst.into(), flow.src.into(), flow.ack_hash);
-        inject(&mut self.tally, net.fabric, port, answer, now);
-    }
-
     #[inline(never)]
     fn on_ack(&mut self, net: &mut Net<'_>, packet: Packet, now: Time) {
         let slot = packet.flow as usize;
+        self.flows[slot].balance -= i64::from(packet.wire);
         let extra = if packet.flags.has(Flags::EXTRA) { Some(net.fabric.carried) } else { None };
         let extra = extra.as_ref();
         let (ack, seq, ece) = (packet.ack, packet.seq, packet.flags.has(Flags::ECE));
@@ -301,9 +310,9 @@ impl<W: Workload> Transport<W> {
             sender.on_ack(AckIn { now, ack, seq, ece, extra }, &class.tcp, wire);
         });
         if self.flows[slot].traced && self.origins[slot].trace_at <= now {
-            self.trace_rate(net, slot, now);
+            self.trace_rate(slot, now);
         }
-        self.finish_if_done(net, slot, extra.and_then(|e| e.delivered_at), now);
+        self.finish_if_done(slot, extra.and_then(|e| e.delivered_at), now);
     }
 
     /// Calls a flow's sender with the wire that it sends on, and minds its timer afterwards.
@@ -315,12 +324,11 @@ impl<W: Workload> Transport<W> {
         now: Time,
         act: impl FnOnce(&mut Sender, &ClassSpec, &mut HostWire<'_>),
     ) {
-        let flow = &self.flows[slot];
+        let flow = &mut self.flows[slot];
         let Some(sender) = self.senders[slot].as_mut() else { return };
         let (class, ecn) = &self.classes[usize::from(flow.class)];
         let priority = class.priority;
         let mut wire = HostWire {
-            port: net.paths.uplink(flow.src.into(), flow.dst.into(), flow.hash),
             fabric: net.fabric,
             tally: &mut self.tally,
             now,
@@ -333,68 +341,50 @@ impl<W: Workload> Transport<W> {
         let next = sender.next_deadline();
         if next < sender.timer_at {
             sender.timer_at = next;
-            let host = flow.src.into();
-            let timer = Timer {
-                time: next,
-                flow: self.origins[slot].spec.id,
-                wake: Wake::Sender,
-                slot: slot as u32,
-                generation: flow.generation,
-            };
+            let spec = &self.origins[slot].spec;
+            let (host, flow) = (spec.src, spec.id);
+            let timer = Timer { time: next, flow, wake: Wake::Sender, slot: slot as u32 };
             self.push_timer(net, host, timer);
         }
     }
 
     #[inline(never)]
-    fn push_timer(&mut self, net: &mut Net<'_>, host: u32, timer: Timer) {
-        if self.timers[host as usize].push(timer) {
-            net.fabric.schedule(self.first_timer_source + host as usize, timer.time);
+    pub(super) fn push_timer(&mut self, net: &mut Net<'_>, host: u32, timer: Timer) {
+        let host = &mut self.hosts[host as usize];
+        if host.timers.push(timer) {
+            let source = host.first_source as usize + TIMERS;
+            net.fabric.schedule.set_own(host.node as usize, source, timer.time);
         }
     }
 
-    fn arm_receiver(&mut self, net: &mut Net<'_>, slot: usize) {
-        let flow = &self.flows[slot];
-        let receiver = &mut self.receivers[slot];
-        if receiver.ack_deadline < receiver.timer_at {
-            receiver.timer_at = receiver.ack_deadline;
-            let timer = Timer {
-                time: receiver.ack_deadline,
-                flow: self.origins[slot].spec.id,
-                wake: Wake::Receiver,
-                slot: slot as u32,
-                generation: flow.generation,
-            };
-            self.push_timer(net, flow.dst.into(), timer);
-        }
-    }
-
-    /// The earliest timer of `host` has come.
-    pub(crate) fn on_timer(&mut self, net: &mut Net<'_>, host: usize, now: Time) {
-        let timer = self.timers[host].pop();
-        net.fabric.schedule(self.first_timer_source + host, self.timers[host].next());
-        let Some(timer) = timer else { return };
+    /// The earliest timer of `host` has come. False if nobody waits for it any more.
+    pub(crate) fn on_timer(&mut self, net: &mut Net<'_>, host: usize, now: Time) -> bool {
+        let host = &mut self.hosts[host];
+        let timer = host.timers.pop();
+        let source = host.first_source as usize + TIMERS;
+        net.fabric.schedule.set_own(host.node as usize, source, host.timers.next());
+        let Some(timer) = timer else { return false };
         let slot = timer.slot as usize;
-        if timer.wake == Wake::Start {
-            self.later_free.push(timer.slot);
-            if let Some(spec) = self.later[slot].take() {
-                self.start_flow(net, spec, now);
-            }
-            return;
-        }
-        let flow = &self.flows[slot];
-        if flow.generation != timer.generation || !flow.active {
-            return;
-        }
         match timer.wake {
-            Wake::Sender => self.on_sender_timer(net, slot, now),
-            Wake::Receiver | Wake::Start => self.on_receiver_timer(net, slot, now),
+            Wake::Start => {
+                self.later_free.push(timer.slot);
+                let Some(spec) = self.later[slot].take() else { return false };
+                self.start_flow(net, spec, now);
+                true
+            }
+            Wake::Sender => {
+                self.origins[slot].spec.id == timer.flow && self.on_sender_timer(net, slot, now)
+            }
+            Wake::Receiver => {
+                self.receivers[slot].peer.id == timer.flow && self.on_receiver_timer(net, slot, now)
+            }
         }
     }
 
-    fn on_sender_timer(&mut self, net: &mut Net<'_>, slot: usize, now: Time) {
-        let Some(sender) = self.senders[slot].as_mut() else { return };
+    fn on_sender_timer(&mut self, net: &mut Net<'_>, slot: usize, now: Time) -> bool {
+        let Some(sender) = self.senders[slot].as_mut() else { return false };
         if sender.timer_at != now {
-            return;
+            return false;
         }
         sender.timer_at = Time::NEVER;
         let due = sender.next_deadline() <= now;
@@ -403,39 +393,18 @@ impl<W: Workload> Transport<W> {
                 sender.on_deadline(now, &class.tcp, wire);
             }
         });
-        self.finish_if_done(net, slot, None, now);
+        self.finish_if_done(slot, None, now);
+        due
     }
 
-    fn on_receiver_timer(&mut self, net: &mut Net<'_>, slot: usize, now: Time) {
-        let receiver = &mut self.receivers[slot];
-        if receiver.generation != self.flows[slot].generation || receiver.timer_at != now {
-            return;
-        }
-        receiver.timer_at = Time::NEVER;
-        if receiver.ack_deadline <= now {
-            let ack = receiver.flush();
-            self.send_ack(net, slot, ack, now);
+    /// A reactive flow that a host was asked for: starts it now or when its time comes.
+    pub(super) fn start_reactive(&mut self, net: &mut Net<'_>, spec: FlowSpec, now: Time) {
+        if let Err(error) = self.check_flow(&spec) {
+            self.error.get_or_insert(error);
+        } else if spec.start <= now {
+            self.start_flow(net, spec, now);
         } else {
-            self.arm_receiver(net, slot);
-        }
-    }
-
-    /// A flow has arrived whole: a reactive one may call for another at the host that it reached.
-    fn on_completed(&mut self, net: &mut Net<'_>, slot: usize, now: Time) {
-        let spec = self.origins[slot].spec;
-        if !self.classes[usize::from(spec.class)].0.reactive {
-            return;
-        }
-        let delivered =
-            Delivered { id: spec.id, class: spec.class, src: spec.src, dst: spec.dst, now };
-        let Some(next) = self.workload.on_delivered(&delivered) else { return };
-        if next.src != spec.dst {
-            let text = format!("flow {} answers flow {} from another host", next.id, spec.id);
-            self.error.get_or_insert(SimError::Spec(text));
-        } else if next.start <= now {
-            self.start_flow(net, next, now);
-        } else {
-            self.start_later(net, next);
+            self.start_later(net, spec);
         }
     }
 
@@ -445,18 +414,12 @@ impl<W: Workload> Transport<W> {
             self.later.len() as u32 - 1
         });
         self.later[place as usize] = Some(spec);
-        let timer = Timer {
-            time: spec.start,
-            flow: spec.id,
-            wake: Wake::Start,
-            slot: place,
-            generation: 0,
-        };
+        let timer = Timer { time: spec.start, flow: spec.id, wake: Wake::Start, slot: place };
         self.push_timer(net, spec.src, timer);
     }
 
     #[cold]
-    fn trace_rate(&mut self, net: &mut Net<'_>, slot: usize, now: Time) {
+    fn trace_rate(&mut self, slot: usize, now: Time) {
         let origin = &mut self.origins[slot];
         origin.trace_at = now + self.rate_interval;
         let Some(sender) = &self.senders[slot] else { return };
@@ -464,9 +427,7 @@ impl<W: Workload> Transport<W> {
         let srtt = sender.rtt.srtt().ps().max(1);
         let by_window = u128::from(allowance.window) * 8_000_000_000_000 / u128::from(srtt);
         let rate = allowance.rate.unwrap_or(Rate::from_bps(by_window.min(u64::MAX.into()) as u64));
-        self.outbox.at = now;
-        net.fabric.alarm = net.fabric.alarm.min(now);
-        self.outbox.rates.push(RateSample {
+        self.outbox.rate(RateSample {
             time: now,
             flow: origin.spec.id,
             cwnd: allowance.window,
@@ -479,19 +440,13 @@ impl<W: Workload> Transport<W> {
     }
 
     #[inline(always)]
-    fn finish_if_done(
-        &mut self,
-        net: &mut Net<'_>,
-        slot: usize,
-        delivered_at: Option<Time>,
-        now: Time,
-    ) {
+    fn finish_if_done(&mut self, slot: usize, delivered_at: Option<Time>, now: Time) {
         if self.senders[slot].as_ref().is_some_and(Sender::done) {
-            self.finish(net, slot, delivered_at, now);
+            self.finish(slot, delivered_at, now);
         }
     }
 
-    fn finish(&mut self, net: &mut Net<'_>, slot: usize, delivered_at: Option<Time>, now: Time) {
+    fn finish(&mut self, slot: usize, delivered_at: Option<Time>, now: Time) {
         let Origin { spec, ideal, .. } = self.origins[slot];
         let Some(sender) = self.senders[slot].take() else { return };
         let stopped = spec.stop != Time::NEVER && delivered_at.is_none();
@@ -507,14 +462,11 @@ impl<W: Workload> Transport<W> {
             let text = format!("flow {} {fault}", spec.id);
             self.error.get_or_insert(SimError::Invariant(text));
         }
-        self.flows[slot].active = false;
         let record = record_of(&self.origins[slot], &sender, fct);
-        self.outbox.at = now;
-        net.fabric.alarm = net.fabric.alarm.min(now);
-        self.outbox.flows.push(record);
+        self.outbox.ended(now, record);
         self.boards[slot] = sender.board;
         self.boards[slot].release();
-        self.free.push_back(slot as u32);
+        self.ended.push_back(slot as u32);
         self.tally.flows_finished += 1;
     }
 

@@ -3,31 +3,23 @@
 use headrace_cc::units::Time;
 
 use super::packet::{Extra, Flags, Packet};
-use super::port::{Detail, End, LinkKind, Port};
-use crate::engine::pending::Pending;
+use super::port::{Detail, LinkKind, Port};
+use crate::engine::schedule::Schedule;
 use crate::record::DropReason;
 use crate::switch::buffer::Pool;
 
-/// Every port with the wire behind it, every pool, and the pending events.
-///
-/// Port `p`'s arrivals are source `p` of `arrivals`; a scheduled port's end of transmission is
-/// source `done_source[p]` of `local`.
+/// Every port with the wire behind it, every pool, and what is pending.
 pub(crate) struct Fabric {
     pub(crate) ports: Vec<Port>,
-    pub(crate) ends: Vec<End>,
     pub(crate) kinds: Vec<LinkKind>,
     pub(crate) details: Vec<Detail>,
     /// Pool 0 stands for none.
     pub(crate) pools: Vec<Pool>,
-    /// The first arrival of each port's wire.
-    pub(crate) arrivals: Pending,
-    /// What nodes have pending for themselves (see `engine`).
-    pub(crate) local: Pending,
-    /// No later than the first local event, and than anything else that arrivals must not pass.
-    pub(crate) alarm: Time,
+    pub(crate) schedule: Schedule,
     /// Bytes of a packet on the wire that no buffer holds.
     pub(crate) unbuffered: u16,
-    pub(crate) done_source: Vec<u32>,
+    /// Of a scheduled port: its node, and its source in the node's agenda.
+    pub(crate) done_source: Vec<(u32, u32)>,
     pub(crate) drops: Drops,
     /// The extra of the packet at hand, where its flags say it has one.
     pub(crate) carried: Extra,
@@ -38,24 +30,11 @@ pub(crate) struct Fabric {
 pub(crate) struct Drops {
     pub(crate) packets: [u64; 5],
     pub(crate) bytes: [u64; 5],
-    /// Sum of the dropped packets' fingerprints (see `engine::conservation`).
-    pub(crate) fingerprint: u64,
-}
-
-/// What a packet adds to the conservation sums: distinct for each flow and size, and not changed on
-/// the way.
-#[inline(always)]
-pub(crate) fn fingerprint(packet: Packet) -> u64 {
-    u64::from(packet.hash).wrapping_mul(u64::from(packet.wire))
+    /// Flow and bytes on the wire of each drop that its flow has not been told of yet.
+    pub(crate) untold: Vec<(u32, u16)>,
 }
 
 impl Fabric {
-    /// Sets the time of a node's own event.
-    pub(crate) fn schedule(&mut self, source: usize, time: Time) {
-        self.local.set(source, time);
-        self.alarm = self.alarm.min(time);
-    }
-
     /// Hands `packet` to port `id`, which queues or drops it. Its extra, if any, is in `carried`.
     #[inline(always)]
     pub(crate) fn offer(&mut self, id: usize, packet: Packet, ingress: u16, now: Time) {
@@ -68,29 +47,28 @@ impl Fabric {
         port.peak_backlog = port.peak_backlog.max(done - now);
         port.busy_until = done;
         let arrival = done + kind.delay;
-        let was_empty = port.wire.is_empty();
+        if port.wire.is_empty() {
+            self.schedule.announce(port.receiver as usize, id, arrival);
+        }
         port.wire.push(Packet { arrival, ..packet });
         if packet.flags.has(Flags::EXTRA) {
             self.details[id].extras.push_back(self.carried);
-        }
-        if was_empty {
-            self.arrivals.set(id, arrival);
         }
     }
 
     /// Takes the packet that arrives now off port `id`'s wire; `None` if it was lost on the way.
     #[inline(always)]
     pub(crate) fn take_arrival(&mut self, id: usize, now: Time) -> Option<Packet> {
-        let plain = self.ends[id].plain;
+        let plain = self.ports[id].plain;
         if !plain {
-            self.settle_front(id, now);
+            self.settle_front(id);
         }
         let port = &mut self.ports[id];
         let packet = port.wire.pop();
         debug_assert_eq!(packet.arrival, now);
         port.crossed_packets += 1;
         port.crossed_wire_bytes += u64::from(packet.wire);
-        self.arrivals.set(id, port.next_arrival());
+        self.schedule.set_arrival(port.receiver as usize, id, port.next_arrival());
         if packet.flags.has(Flags::EXTRA) {
             self.carried = self.details[id].extras.pop_front().unwrap_or_default();
         }
@@ -119,8 +97,7 @@ impl Fabric {
     fn count_drop(&mut self, reason: DropReason, packet: Packet) {
         self.drops.packets[reason as usize] += 1;
         self.drops.bytes[reason as usize] += self.frame(packet);
-        let sum = self.drops.fingerprint.wrapping_add(fingerprint(packet));
-        self.drops.fingerprint = sum;
+        self.drops.untold.push((packet.flow, packet.wire));
     }
 
     /// Bytes of a packet's frame, as buffers count them.

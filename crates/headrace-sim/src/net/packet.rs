@@ -20,8 +20,6 @@ pub(crate) struct Packet {
     pub(crate) dst: u16,
     /// Bytes on the wire, framing included.
     pub(crate) wire: u16,
-    /// Generation of the slot, to tell a late packet of an earlier flow.
-    pub(crate) generation: u16,
     /// Kind, ECN bits and priority.
     pub(crate) flags: Flags,
 }

@@ -5,9 +5,20 @@ use headrace_cc::units::Time;
 use super::fabric::Fabric;
 use super::routing::Routes;
 
+/// What a node does with a packet that comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The host of this number: it keeps it.
+    Host(u32),
+    /// The router of this number: it sends it on.
+    Router(u32),
+}
+
 /// How hosts and switches reach the next hop.
 pub(crate) struct Paths {
     pub(crate) routes: Routes,
+    /// What each node is.
+    pub(crate) roles: Vec<Role>,
     /// Each host's way out.
     pub(crate) uplinks: Vec<Uplink>,
 }
@@ -50,9 +61,12 @@ impl PathIter<'_> {
     /// The next link; the fabric says what is at its end.
     pub(crate) fn next_in(&mut self, fabric: &Fabric) -> Option<usize> {
         let link = self.next?;
-        let end = fabric.ends[link];
-        let (router, dst) = (end.node as usize, self.dst as usize);
-        self.next = (!end.is_host).then(|| self.paths.routes.next_hop(router, dst, self.hash));
+        self.next = match self.paths.roles[fabric.ports[link].receiver as usize] {
+            Role::Host(_) => None,
+            Role::Router(router) => {
+                Some(self.paths.routes.next_hop(router as usize, self.dst as usize, self.hash))
+            }
+        };
         Some(link)
     }
 }

@@ -26,10 +26,14 @@ pub(crate) struct Port {
     /// Packets that crossed the wire, and their bytes on it.
     pub(crate) crossed_packets: u64,
     pub(crate) crossed_wire_bytes: u64,
+    /// The node at the receiving end.
+    pub(crate) receiver: u32,
     /// Index of its [`LinkKind`].
     pub(crate) kind: u16,
     /// Its queue is accounted for packet by packet (see `switch::fifo`), or it has a scheduler.
     pub(crate) lit: bool,
+    /// An arrival is nothing but a packet off the wire: no account is kept and nothing is lost.
+    pub(crate) plain: bool,
 }
 
 /// What many links have in common.
@@ -42,18 +46,6 @@ pub(crate) struct LinkKind {
     ps_per_byte: u64,
     /// A FIFO port may stay dark while it needs no longer than this to send all that is there.
     pub(crate) calm: Time,
-}
-
-/// Who is at the receiving end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct End {
-    /// The host's or the router's number.
-    pub(crate) node: u32,
-    /// The port's number there.
-    pub(crate) ingress: u16,
-    pub(crate) is_host: bool,
-    /// An arrival is nothing but a packet off the wire: no account is kept and nothing is lost.
-    pub(crate) plain: bool,
 }
 
 /// What few packets touch.
@@ -109,15 +101,17 @@ impl LinkKind {
 }
 
 impl Port {
-    pub(crate) fn new(kind: u16, lit: bool) -> Self {
+    pub(crate) fn new(receiver: u32, kind: u16, lit: bool, plain: bool) -> Self {
         Port {
             wire: Ring::new(),
             busy_until: Time::ZERO,
             peak_backlog: Time::ZERO,
             crossed_packets: 0,
             crossed_wire_bytes: 0,
+            receiver,
             kind,
             lit,
+            plain,
         }
     }
 
@@ -174,6 +168,5 @@ mod tests {
     #[test]
     fn a_port_is_one_cache_line() {
         assert_eq!(size_of::<Port>(), 64);
-        assert_eq!(size_of::<End>(), 8);
     }
 }

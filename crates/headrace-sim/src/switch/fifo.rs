@@ -60,6 +60,9 @@ impl Fabric {
         detail.unsettled += 1;
         let arrival = done + kind.delay;
         let flags = packet.flags.assign(Flags::SHARED, shared);
+        if port.wire.is_empty() {
+            self.schedule.announce(port.receiver as usize, id, arrival);
+        }
         let joined = port.wire.push(Packet { arrival, flags, ..packet });
         if detail.queue.loud(pool) {
             let sent = port.crossed_wire_bytes;
@@ -74,9 +77,6 @@ impl Fabric {
         }
         if packet.flags.has(Flags::EXTRA) {
             detail.extras.push_back(self.carried);
-        }
-        if port.wire.len() == 1 {
-            self.arrivals.set(id, arrival);
         }
     }
 
@@ -99,7 +99,7 @@ impl Fabric {
         detail.next_done =
             if holds > 0 { port.wire.get(first).arrival - delay } else { Time::NEVER };
         port.lit = true;
-        self.ends[id].plain = false;
+        port.plain = false;
     }
 
     /// Lights every port of a pool: from here on `used` counts every byte.
@@ -112,20 +112,21 @@ impl Fabric {
         }
     }
 
-    /// A packet is about to arrive at the end of port `id`'s wire, so its transmission is over.
+    /// A packet is about to arrive at the end of port `id`'s wire, so its transmission is over. The
+    /// account is brought up to that moment and no further: the port's own node may not be past it.
     #[inline(never)]
-    pub(crate) fn settle_front(&mut self, id: usize, now: Time) {
+    pub(crate) fn settle_front(&mut self, id: usize) {
         let detail = &self.details[id];
         if detail.scheduled.is_some() || !self.ports[id].lit {
             return;
         }
         if detail.unsettled as usize == self.ports[id].wire.len() {
-            self.settle(id, now);
+            self.settle(id, detail.next_done + Time::from_ps(1));
         }
         let detail = &self.details[id];
         if detail.unsettled == 0 && self.pools[detail.queue.pool as usize].lets_go_dark() {
             self.ports[id].lit = false;
-            self.ends[id].plain = detail.loss.is_none();
+            self.ports[id].plain = detail.loss.is_none();
         }
     }
 

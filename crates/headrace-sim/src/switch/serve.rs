@@ -52,12 +52,13 @@ impl Fabric {
     }
 
     fn start_transmission(&mut self, id: usize, now: Time) {
-        let source = self.done_source[id] as usize;
+        let (node, source) = self.done_source[id];
+        let (node, source) = (node as usize, source as usize);
         let (port, detail) = (&mut self.ports[id], &mut self.details[id]);
         let kind = &self.kinds[usize::from(port.kind)];
         let scheduled = detail.scheduled.as_mut().expect("asked only of a scheduled port");
         let Some(queue_id) = scheduled.next() else {
-            self.schedule(source, Time::NEVER);
+            self.schedule.set_own(node, source, Time::NEVER);
             return;
         };
         let queue = &mut scheduled.queues[queue_id];
@@ -79,10 +80,10 @@ impl Fabric {
         scheduled.waiting = scheduled.waiting - serialization;
         scheduled.sending = Some(Sending { queue: queue_id, frame, shared, done });
         packet.arrival = done + kind.delay;
-        port.wire.push(packet);
-        if port.wire.len() == 1 {
-            self.arrivals.set(id, packet.arrival);
+        if port.wire.is_empty() {
+            self.schedule.announce(port.receiver as usize, id, packet.arrival);
         }
-        self.schedule(source, done);
+        port.wire.push(packet);
+        self.schedule.set_own(node, source, done);
     }
 }
