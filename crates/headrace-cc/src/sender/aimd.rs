@@ -58,20 +58,31 @@ impl Window {
     /// one in loss recovery; but the repair after a timeout is itself slow start (RFC 5681 section
     /// 3.1).
     pub(crate) fn may_grow(&mut self, ack: &Ack<'_>) -> bool {
+        self.may_grow_despite(ack, false)
+    }
+
+    /// As [`Window::may_grow`]; with `marks_allowed`, an echo is no reason against it.
+    #[inline]
+    fn may_grow_despite(&mut self, ack: &Ack<'_>, marks_allowed: bool) -> bool {
         if !ack.in_recovery && !self.in_slow_start() {
             self.after_timeout = false;
         }
         let recovering = ack.in_recovery && !self.after_timeout;
-        ack.acked_bytes > 0 && !ack.app_limited && !ack.ece && !recovering
+        let echo = ack.ece && !marks_allowed;
+        ack.acked_bytes > 0 && !ack.app_limited && !echo && !recovering
     }
 
     /// As [`Window::grow`], but in congestion avoidance also on acknowledgements that echo a mark.
+    #[inline]
     pub(crate) fn grow_under_marks(&mut self, ack: &Ack<'_>) {
-        let ece = ack.ece && self.in_slow_start();
-        self.grow(&Ack { ece, ..*ack });
+        let marks_allowed = !self.in_slow_start();
+        if self.may_grow_despite(ack, marks_allowed) {
+            self.grow_by(ack);
+        }
     }
 
     /// Grows by the segments acknowledged (RFC 5681 section 3.1, eq. 2), as RFC 3465 counts them.
+    #[inline]
     pub(crate) fn slow_start(&mut self, ack: &Ack<'_>) {
         // RFC 3465 sections 2.2 and 2.3: L = 2 SMSS, but 1 SMSS after a timeout.
         let limit = if self.after_timeout { 1 } else { 2 } * self.mss();
@@ -79,6 +90,7 @@ impl Window {
     }
 
     /// Grows by one segment per window of data (RFC 5681 section 3.1; RFC 3465 section 2.1).
+    #[inline]
     pub(crate) fn congestion_avoidance(&mut self, ack: &Ack<'_>) {
         self.credit += ack.acked_bytes;
         if self.credit >= self.cwnd {
@@ -90,10 +102,15 @@ impl Window {
     }
 
     /// Reno's growth: slow start below ssthresh, congestion avoidance from there on.
+    #[inline]
     pub(crate) fn grow(&mut self, ack: &Ack<'_>) {
-        if !self.may_grow(ack) {
-            return;
+        if self.may_grow(ack) {
+            self.grow_by(ack);
         }
+    }
+
+    #[inline]
+    fn grow_by(&mut self, ack: &Ack<'_>) {
         if self.in_slow_start() {
             self.slow_start(ack);
         } else {
@@ -103,6 +120,7 @@ impl Window {
 
     /// Grows to `target`, or as far towards it as the limit allows; never shrinks. Returns false
     /// where the limit held it back.
+    #[inline]
     pub(crate) fn grow_to(&mut self, target: u64, srtt: Time) -> bool {
         let free = target.min(MAX_WINDOW);
         let held = match self.limit_bps {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Simulation;
+use crate::net::fabric::Fabric;
 use crate::net::packet::{Flags, Packet};
 use crate::net::port::Detail;
 use crate::record::SimError;
@@ -24,7 +25,7 @@ impl<W: Workload> Simulation<W> {
         }
         let mut on_the_way = BTreeMap::new();
         for packet in ids.clone().flat_map(|id| self.fabric.held(id)) {
-            *on_the_way.entry(packet.flow).or_insert(0) += i64::from(packet.wire);
+            *on_the_way.entry(packet.flow()).or_insert(0) += i64::from(packet.wire());
         }
         if let Some(flow) = self.transport.unbalanced_flow(&on_the_way) {
             return err(format!(
@@ -39,7 +40,7 @@ impl<W: Workload> Simulation<W> {
             self.check_port(id)?;
         }
         for pool in 1..self.fabric.pools.len() {
-            self.check_pool(pool)?;
+            self.fabric.check_pool(pool)?;
         }
         match self.transport.inconsistent_flow() {
             Some(flow) => err(format!("the scoreboard of flow {flow} miscounts")),
@@ -47,15 +48,29 @@ impl<W: Workload> Simulation<W> {
         }
     }
 
-    /// In debug builds, after each event: the buffers of the switch where it was.
-    pub(super) fn check_router(&self, router: usize) -> Result<(), SimError> {
-        self.router_pools[router].clone().try_for_each(|pool| self.check_pool(pool))
+    /// A port's accounts against the packets that it holds.
+    fn check_port(&self, id: usize) -> Result<(), SimError> {
+        let (port, detail) = (&self.fabric.ports[id], &self.fabric.details[id]);
+        let name = &self.names[id];
+        let entry = |p: &Packet| (self.fabric.frame(*p), p.flags().has(Flags::SHARED));
+        let Some(scheduled) = &detail.scheduled else {
+            let held = port.wire.len() - detail.unsettled as usize..port.wire.len();
+            return check_queue(&detail.queue, held.map(|i| entry(port.wire.get(i))), name);
+        };
+        for (i, queue) in scheduled.queues.iter().enumerate() {
+            let waiting = queue.waiting.iter().map(|w| entry(&w.packet));
+            let sending = scheduled.sending.filter(|s| s.queue == i).map(|s| (s.frame, s.shared));
+            check_queue(&queue.buffer, waiting.chain(sending), &format!("{name} queue {i}"))?;
+        }
+        Ok(())
     }
+}
 
+impl Fabric {
     /// The sum over queues is the pool's occupancy.
-    fn check_pool(&self, index: usize) -> Result<(), SimError> {
-        let pool = &self.fabric.pools[index];
-        let details = pool.ports.iter().map(|&p| &self.fabric.details[p as usize]);
+    pub(super) fn check_pool(&self, index: usize) -> Result<(), SimError> {
+        let pool = &self.pools[index];
+        let details = pool.ports.iter().map(|&p| &self.details[p as usize]);
         let held: u64 = details
             .flat_map(Detail::buffers)
             .map(|buffer| match buffer.pool as usize {
@@ -68,23 +83,6 @@ impl<W: Workload> Simulation<W> {
                 "pool {index} counts {} of {} bytes, but its queues hold {held}",
                 pool.used, pool.capacity,
             ));
-        }
-        Ok(())
-    }
-
-    /// A port's accounts against the packets that it holds.
-    fn check_port(&self, id: usize) -> Result<(), SimError> {
-        let (port, detail) = (&self.fabric.ports[id], &self.fabric.details[id]);
-        let name = &self.names[id];
-        let entry = |p: &Packet| (self.fabric.frame(*p), p.flags.has(Flags::SHARED));
-        let Some(scheduled) = &detail.scheduled else {
-            let held = port.wire.len() - detail.unsettled as usize..port.wire.len();
-            return check_queue(&detail.queue, held.map(|i| entry(port.wire.get(i))), name);
-        };
-        for (i, queue) in scheduled.queues.iter().enumerate() {
-            let waiting = queue.waiting.iter().map(|w| entry(&w.packet));
-            let sending = scheduled.sending.filter(|s| s.queue == i).map(|s| (s.frame, s.shared));
-            check_queue(&queue.buffer, waiting.chain(sending), &format!("{name} queue {i}"))?;
         }
         Ok(())
     }

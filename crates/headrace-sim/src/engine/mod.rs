@@ -159,55 +159,71 @@ impl<W: Workload> Simulation<W> {
     /// A switch forwards what arrives before `limit`.
     #[inline(never)]
     fn router_turn(&mut self, node: usize, router: usize, limit: Time) -> Result<(), SimError> {
+        let row = self.paths.routes.row(router);
+        let fabric = &mut self.fabric;
+        let arrivals_limit = fabric.schedule.agenda(node).arrivals.limit(limit);
+        let (mut hops, mut last) = (0, Time::ZERO);
         loop {
-            let agenda = self.fabric.schedule.agenda(node);
-            let ((arrival, ingress), (own, source)) = (agenda.arrivals.first(), agenda.own.first());
-            if arrival.min(own) >= limit {
-                return Ok(());
-            }
-            if arrival <= own {
-                self.packet_hops += 1;
-                self.now = self.now.max(arrival);
+            let agenda = fabric.schedule.agenda(node);
+            let own = agenda.own_next;
+            if let Some((now, ingress)) = agenda.arrivals.first_before(arrivals_limit)
+                && now <= own
+            {
+                hops += 1;
+                last = now;
                 let link = agenda.first_link as usize + ingress;
-                if let Some(packet) = self.fabric.take_arrival(link, arrival) {
-                    let dst = usize::from(packet.dst);
-                    let out = self.paths.routes.next_hop(router, dst, packet.hash);
-                    self.fabric.offer(out, packet, ingress as u16, arrival);
+                let packet = fabric.take(node, ingress, link);
+                if !fabric.loses(link, packet) {
+                    fabric.offer(row.next_hop(packet), packet, ingress as u16, now);
                 }
-            } else {
+            } else if own < limit {
                 self.own_events += 1;
-                self.now = self.now.max(own);
-                let port = self.done_ports[node][source];
-                self.fabric.transmission_done(port as usize, own);
+                last = own;
+                let port = self.done_ports[node][agenda.own_source()];
+                fabric.transmission_done(port as usize, own);
+            } else {
+                break;
             }
             if cfg!(debug_assertions) {
-                self.check_router(router)?;
+                self.router_pools[router].clone().try_for_each(|pool| fabric.check_pool(pool))?;
             }
         }
+        self.packet_hops += hops;
+        self.now = self.now.max(last);
+        Ok(())
     }
 
     /// A host takes what arrives, starts its flows and minds its timers before `limit`.
     #[inline(never)]
     fn host_turn(&mut self, node: usize, host: usize, limit: Time) {
+        let arrivals_limit = self.fabric.schedule.agenda(node).arrivals.limit(limit);
+        let (mut hops, mut last) = (0, Time::ZERO);
         loop {
             let agenda = self.fabric.schedule.agenda(node);
-            let ((arrival, ingress), (own, source)) = (agenda.arrivals.first(), agenda.own.first());
-            if arrival.min(own) >= limit {
-                return;
-            }
-            if arrival <= own {
-                self.packet_hops += 1;
-                self.now = self.now.max(arrival);
+            let own = agenda.own_next;
+            if let Some((now, ingress)) = agenda.arrivals.first_before(arrivals_limit)
+                && now <= own
+            {
+                hops += 1;
+                last = now;
                 let link = agenda.first_link as usize + ingress;
-                if let Some(packet) = self.fabric.take_arrival(link, arrival) {
+                let packet = self.fabric.take(node, ingress, link);
+                if !self.fabric.loses(link, packet) {
                     let mut net = Net { fabric: &mut self.fabric, paths: &self.paths };
-                    self.transport.on_packet(&mut net, packet, arrival);
+                    self.transport.on_packet(&mut net, packet, now);
                 }
-            } else if self.handle_own(node, host, source, own) {
-                self.own_events += 1;
-                self.now = self.now.max(own);
+            } else if own < limit {
+                let source = agenda.own_source();
+                if self.handle_own(node, host, source, own) {
+                    self.own_events += 1;
+                    last = own;
+                }
+            } else {
+                break;
             }
         }
+        self.packet_hops += hops;
+        self.now = self.now.max(last);
     }
 
     /// A host's own event. False if it was a timer that nobody waits for any more.

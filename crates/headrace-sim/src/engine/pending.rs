@@ -9,7 +9,9 @@ use headrace_cc::units::Time;
 
 /// The earliest event of each source.
 pub(crate) struct Pending {
-    /// `tree[1]` is the root; the leaf of source `s` is `tree[leaves + s]`.
+    /// The root: the least key.
+    least: u64,
+    /// `tree[1]` is the root too; the leaf of source `s` is `tree[leaves + s]`.
     tree: Box<[u64]>,
     /// The leaves are a power of two: 2^levels.
     levels: u32,
@@ -18,6 +20,10 @@ pub(crate) struct Pending {
     /// [`replay`] for this many levels.
     replay: Replay,
 }
+
+/// See [`Pending::limit`].
+#[derive(Clone, Copy)]
+pub(crate) struct Limit(u64);
 
 /// Leaf of a source that has nothing pending.
 const IDLE: u64 = u64::MAX;
@@ -28,20 +34,35 @@ const MAX_LEVELS: u32 = 20;
 impl Pending {
     /// For sources `0..count`, all idle. Panics for more than 2^20.
     pub(crate) fn new(count: usize) -> Self {
-        let leaves = count.next_power_of_two().max(2);
+        let leaves = count.next_power_of_two();
         let levels = leaves.trailing_zeros();
         let replay = replay_for(levels);
         let horizon = Time::from_ps((IDLE >> levels) - 1);
-        Pending { tree: vec![IDLE; 2 * leaves].into_boxed_slice(), levels, horizon, replay }
+        let tree = vec![IDLE; 2 * leaves].into_boxed_slice();
+        Pending { least: IDLE, tree, levels, horizon, replay }
     }
 
     /// The earliest event: its time ([`Time::NEVER`]: there is none) and source. At equal times the
     /// lowest source.
     #[inline(always)]
     pub(crate) fn first(&self) -> (Time, usize) {
-        let key = self.tree[1];
+        let key = self.least;
         let time = if key == IDLE { u64::MAX } else { key >> self.levels };
         (Time::from_ps(time), (key & ((1 << self.levels) - 1)) as usize)
+    }
+
+    /// The earliest event if it is before `limit`.
+    #[inline(always)]
+    pub(crate) fn first_before(&self, limit: Limit) -> Option<(Time, usize)> {
+        let key = self.least;
+        let found = (Time::from_ps(key >> self.levels), (key & ((1 << self.levels) - 1)) as usize);
+        (key < limit.0).then_some(found)
+    }
+
+    /// `time` as a limit of [`Pending::first_before`].
+    #[inline(always)]
+    pub(crate) fn limit(&self, time: Time) -> Limit {
+        Limit(if time > self.horizon { IDLE } else { time.ps() << self.levels })
     }
 
     /// Sets the time of `source`'s event; [`Time::NEVER`], or any past the horizon, for none.
@@ -49,11 +70,11 @@ impl Pending {
     pub(crate) fn set(&mut self, source: usize, time: Time) {
         let busy = time.ps() << self.levels | source as u64;
         let key = if time > self.horizon { IDLE } else { busy };
-        (self.replay)(&mut self.tree, source, key);
+        self.least = (self.replay)(&mut self.tree, source, key);
     }
 }
 
-type Replay = fn(&mut [u64], usize, u64);
+type Replay = fn(&mut [u64], usize, u64) -> u64;
 
 /// The walk for a number of levels.
 fn replay_for(levels: u32) -> Replay {
@@ -65,12 +86,12 @@ fn replay_for(levels: u32) -> Replay {
             }
         };
     }
-    by_levels!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20)
+    by_levels!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20)
 }
 
 /// Writes a leaf and plays its matches up to the root. The tree's length `N` is a constant, so that
-/// the walk is unrolled and no index is checked.
-fn replay<const N: usize>(tree: &mut [u64], source: usize, key: u64) {
+/// the walk is unrolled and no index is checked. Returns the root.
+fn replay<const N: usize>(tree: &mut [u64], source: usize, key: u64) -> u64 {
     let tree: &mut [u64; N] = tree.try_into().expect("the tree has the length of its levels");
     let mut i = (N / 2 + source) % N;
     let mut smallest = key;
@@ -80,6 +101,7 @@ fn replay<const N: usize>(tree: &mut [u64], source: usize, key: u64) {
         i /= 2;
         tree[i] = smallest;
     }
+    smallest
 }
 
 #[cfg(test)]

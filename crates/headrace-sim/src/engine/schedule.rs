@@ -23,7 +23,9 @@ pub(crate) struct Agenda {
     pub(crate) arrivals: Pending,
     /// Its own events by source, in the order of events at one instant: ends of transmission by
     /// port, starts of flows, timers.
-    pub(crate) own: Pending,
+    own: Pending,
+    /// Time of the first of those.
+    pub(crate) own_next: Time,
     /// The time that `turns` has for it.
     next: Time,
     /// The directed link that comes in at its port 0; the others follow.
@@ -38,10 +40,18 @@ impl Agenda {
         Agenda {
             arrivals: Pending::new(links),
             own: Pending::new(sources),
+            own_next: Time::NEVER,
             next: Time::NEVER,
             first_link: first_link as u32,
             lookahead,
         }
+    }
+}
+
+impl Agenda {
+    /// The first of its own events: whose it is.
+    pub(crate) fn own_source(&self) -> usize {
+        self.own.first().1
     }
 }
 
@@ -74,11 +84,10 @@ impl Schedule {
         &self.agendas[node]
     }
 
-    /// In the turn of the node that `link` leads to: the link's next packet arrives at `time`.
+    /// In the node's own turn: the next packet at its port `ingress` arrives at `time`.
     #[inline(always)]
-    pub(crate) fn set_arrival(&mut self, node: usize, link: usize, time: Time) {
-        let agenda = &mut self.agendas[node];
-        agenda.arrivals.set(link - agenda.first_link as usize, time);
+    pub(crate) fn set_arrival(&mut self, node: usize, ingress: usize, time: Time) {
+        self.agendas[node].arrivals.set(ingress, time);
     }
 
     /// In another node's turn: a packet is on `link`, which was empty, and arrives at `time`.
@@ -95,14 +104,16 @@ impl Schedule {
     /// In the node's own turn: its event of `source` is at `time`; [`Time::NEVER`]: there is none.
     #[inline(always)]
     pub(crate) fn set_own(&mut self, node: usize, source: usize, time: Time) {
-        self.agendas[node].own.set(source, time);
+        let agenda = &mut self.agendas[node];
+        agenda.own.set(source, time);
+        agenda.own_next = agenda.own.first().0;
     }
 
     /// A node's turn is over, or its agenda was changed between turns.
     #[inline(always)]
     pub(crate) fn end_turn(&mut self, node: usize) {
         let agenda = &mut self.agendas[node];
-        agenda.next = agenda.arrivals.first().0.min(agenda.own.first().0);
+        agenda.next = agenda.arrivals.first().0.min(agenda.own_next);
         self.turns.set(node, agenda.next);
     }
 }

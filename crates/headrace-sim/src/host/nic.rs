@@ -6,7 +6,7 @@ use super::flow::{Flow, Tally};
 use super::sender::{Outgoing, SegmentOut};
 use crate::net::fabric::Fabric;
 use crate::net::framing::{IP_TCP_HEADERS, sack_option};
-use crate::net::packet::{Flags, Kind, Packet};
+use crate::net::packet::{Flags, Header, Kind, Packet};
 use crate::net::path::Paths;
 use crate::spec::{Framing, NetworkSpec};
 
@@ -54,8 +54,7 @@ pub(super) struct HostWire<'a> {
 impl HostWire<'_> {
     #[inline(always)]
     fn send(&mut self, seq: u32, wire: u16, flags: Flags) {
-        let packet = Packet {
-            arrival: Time::ZERO,
+        let packet = Packet::new(Header {
             flow: self.slot,
             seq,
             ack: 0,
@@ -63,7 +62,7 @@ impl HostWire<'_> {
             dst: self.flow.dst,
             wire,
             flags,
-        };
+        });
         self.flow.balance += i64::from(wire);
         self.tally.sent_packets += 1;
         self.fabric.offer(self.flow.port as usize, packet, 0, self.now);

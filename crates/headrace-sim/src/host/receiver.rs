@@ -96,26 +96,26 @@ impl Receiver {
         ecn: Ecn,
     ) -> Arrival {
         let mut out = Arrival::default();
-        let marked = packet.flags.has(Flags::CE);
+        let marked = packet.flags().has(Flags::CE);
         if ecn == Ecn::Exact && marked != self.echo {
             if self.held > 0 {
                 out.first = Some(self.flush());
             }
             self.echo = marked;
         } else if ecn == Ecn::Classic {
-            self.echo = marked || self.echo && !packet.flags.has(Flags::CWR);
+            self.echo = marked || self.echo && !packet.flags().has(Flags::CWR);
         }
-        if packet.flags.has(Flags::LAST) {
-            self.end = Some(packet.seq + 1);
+        if packet.flags().has(Flags::LAST) {
+            self.end = Some(packet.seq() + 1);
         }
-        let in_order = packet.seq == self.next;
-        out.fresh = self.receive(packet.seq);
+        let in_order = packet.seq() == self.next;
+        out.fresh = self.receive(packet.seq());
         if self.end == Some(self.next) && self.delivered_at.is_none() {
             self.delivered_at = Some(now);
             out.completed = true;
         }
         self.held += 1;
-        self.held_seq = packet.seq;
+        self.held_seq = packet.seq();
         let at_once = !in_order || !self.beyond.is_empty() || self.delivered_at.is_some();
         if at_once || self.held >= tcp.ack_every {
             out.ack = Some(self.flush());
@@ -193,11 +193,12 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::packet::Header;
     use crate::net::packet::Kind;
 
     fn data(seq: u32, ce: bool, last: bool) -> Packet {
         let flags = Flags::new(Kind::Data, 0).with(Flags::CE, ce).with(Flags::LAST, last);
-        Packet { seq, flags, ..Packet::default() }
+        Packet::new(Header { seq, flags, ..Header::default() })
     }
 
     fn receiver() -> Receiver {
@@ -250,7 +251,7 @@ mod tests {
         assert!(echo(data(1, true, false)));
         assert!(echo(data(2, false, false)));
         let mut cwr = data(3, false, false);
-        cwr.flags = cwr.flags.with(Flags::CWR, true);
+        cwr = cwr.assign(Flags::CWR, true);
         assert!(!echo(cwr));
     }
 }

@@ -6,20 +6,20 @@ use super::nic::Net;
 use super::receiver::AckOut;
 use super::timers::{Timer, Wake};
 use super::transport::Transport;
-use crate::net::packet::{Flags, Kind, Packet};
+use crate::net::packet::{Flags, Header, Kind, Packet};
 use crate::record::SimError;
 use crate::workload::{Delivered, Workload};
 
 impl<W: Workload> Transport<W> {
     #[inline(always)]
     pub(super) fn on_data(&mut self, net: &mut Net<'_>, packet: Packet, now: Time) {
-        let slot = packet.flow as usize;
+        let slot = packet.flow() as usize;
         let receiver = &mut self.receivers[slot];
-        receiver.balance -= i64::from(packet.wire);
+        receiver.balance -= i64::from(packet.wire());
         let (class, ecn) = &self.classes[usize::from(receiver.peer.class)];
         let arrival = receiver.on_data(packet, now, &class.tcp, *ecn);
         if arrival.fresh {
-            let last = packet.flags.has(Flags::LAST);
+            let last = packet.flags().has(Flags::LAST);
             let payload = if last { receiver.peer.tail } else { self.sizes.mss };
             self.tally.goodput_bytes += u64::from(payload);
         }
@@ -48,8 +48,7 @@ impl<W: Workload> Transport<W> {
         let priority = self.classes[usize::from(receiver.peer.class)].0.priority;
         let flags =
             Flags::new(Kind::Ack, priority).with(Flags::ECE, ack.ece).with(Flags::EXTRA, has_extra);
-        let packet = Packet {
-            arrival: Time::ZERO,
+        let packet = Packet::new(Header {
             flow: slot as u32,
             seq: ack.seq,
             ack: ack.ack,
@@ -57,31 +56,32 @@ impl<W: Workload> Transport<W> {
             dst: receiver.peer.src,
             wire: self.sizes.ack[blocks],
             flags,
-        };
+        });
         self.answer(net, packet, now);
     }
 
     /// Hands a receiver's packet to its NIC.
     #[inline(always)]
     fn answer(&mut self, net: &mut Net<'_>, packet: Packet, now: Time) {
-        let receiver = &mut self.receivers[packet.flow as usize];
-        receiver.balance += i64::from(packet.wire);
+        let receiver = &mut self.receivers[packet.flow() as usize];
+        receiver.balance += i64::from(packet.wire());
         self.tally.sent_packets += 1;
         net.fabric.offer(receiver.peer.port as usize, packet, 0, now);
     }
 
     /// A SYN needs no state at the receiver: each is answered.
     pub(super) fn on_syn(&mut self, net: &mut Net<'_>, syn: Packet, now: Time) {
-        let receiver = &mut self.receivers[syn.flow as usize];
-        receiver.balance -= i64::from(syn.wire);
-        let answer = Packet {
-            arrival: Time::ZERO,
+        let receiver = &mut self.receivers[syn.flow() as usize];
+        receiver.balance -= i64::from(syn.wire());
+        let answer = Packet::new(Header {
+            flow: syn.flow(),
+            seq: syn.seq(),
+            ack: syn.ack(),
             hash: receiver.peer.hash,
             dst: receiver.peer.src,
             wire: self.sizes.ack[0],
-            flags: Flags::new(Kind::SynAck, syn.flags.priority()),
-            ..syn
-        };
+            flags: Flags::new(Kind::SynAck, syn.flags().priority()),
+        });
         self.answer(net, answer, now);
     }
 
@@ -97,12 +97,7 @@ impl<W: Workload> Transport<W> {
     }
 
     /// False if nobody waits for it any more.
-    pub(super) fn on_receiver_timer(
-        &mut self,
-        net: &mut Net<'_>,
-        slot: usize,
-        now: Time,
-    ) -> bool {
+    pub(super) fn on_receiver_timer(&mut self, net: &mut Net<'_>, slot: usize, now: Time) -> bool {
         let receiver = &mut self.receivers[slot];
         if receiver.timer_at != now {
             return false;

@@ -98,9 +98,7 @@ impl<W: Workload> Transport<W> {
 
     /// No flow is active, and none has been called for.
     pub(crate) fn is_idle(&self) -> bool {
-        self.active_flows() == 0
-            && self.expected == 0
-            && self.later_free.len() == self.later.len()
+        self.active_flows() == 0 && self.expected == 0 && self.later_free.len() == self.later.len()
     }
 
     /// Tells a flow's host to start it when its time comes. Between turns.
@@ -284,13 +282,13 @@ impl<W: Workload> Transport<W> {
     #[inline(never)]
     pub(crate) fn on_packet(&mut self, net: &mut Net<'_>, packet: Packet, now: Time) {
         self.tally.delivered_packets += 1;
-        let slot = packet.flow as usize;
-        match packet.flags.kind() {
+        let slot = packet.flow() as usize;
+        match packet.flags().kind() {
             Kind::Data => self.on_data(net, packet, now),
             Kind::Syn => self.on_syn(net, packet, now),
             Kind::Ack => self.on_ack(net, packet, now),
             Kind::SynAck => {
-                self.flows[slot].balance -= i64::from(packet.wire);
+                self.flows[slot].balance -= i64::from(packet.wire());
                 let opened = self.origins[slot].spec.start;
                 self.with_sender(net, slot, now, |sender, class, wire| {
                     sender.opened(now, Some(opened), &class.tcp, wire);
@@ -301,11 +299,11 @@ impl<W: Workload> Transport<W> {
 
     #[inline(never)]
     fn on_ack(&mut self, net: &mut Net<'_>, packet: Packet, now: Time) {
-        let slot = packet.flow as usize;
-        self.flows[slot].balance -= i64::from(packet.wire);
-        let extra = if packet.flags.has(Flags::EXTRA) { Some(net.fabric.carried) } else { None };
+        let slot = packet.flow() as usize;
+        self.flows[slot].balance -= i64::from(packet.wire());
+        let extra = if packet.flags().has(Flags::EXTRA) { Some(net.fabric.carried) } else { None };
         let extra = extra.as_ref();
-        let (ack, seq, ece) = (packet.ack, packet.seq, packet.flags.has(Flags::ECE));
+        let (ack, seq, ece) = (packet.ack(), packet.seq(), packet.flags().has(Flags::ECE));
         self.with_sender(net, slot, now, |sender, class, wire| {
             sender.on_ack(AckIn { now, ack, seq, ece, extra }, &class.tcp, wire);
         });

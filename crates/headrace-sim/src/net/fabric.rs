@@ -40,7 +40,7 @@ impl Fabric {
     pub(crate) fn offer(&mut self, id: usize, packet: Packet, ingress: u16, now: Time) {
         let port = &mut self.ports[id];
         let kind = &self.kinds[usize::from(port.kind)];
-        let done = port.busy_until.max(now) + kind.serialization(packet.wire);
+        let done = port.busy_until.max(now) + kind.serialization(packet.wire());
         if port.lit || done - now > kind.calm {
             return self.offer_lit(id, packet, ingress, now);
         }
@@ -50,32 +50,34 @@ impl Fabric {
         if port.wire.is_empty() {
             self.schedule.announce(port.receiver as usize, id, arrival);
         }
-        port.wire.push(Packet { arrival, ..packet });
-        if packet.flags.has(Flags::EXTRA) {
+        port.wire.push(packet.arriving(arrival));
+        if packet.flags().has(Flags::EXTRA) {
             self.details[id].extras.push_back(self.carried);
         }
     }
 
-    /// Takes the packet that arrives now off port `id`'s wire; `None` if it was lost on the way.
+    /// Takes the packet that arrives now at port `ingress` of `node` off the wire of link `id`.
     #[inline(always)]
-    pub(crate) fn take_arrival(&mut self, id: usize, now: Time) -> Option<Packet> {
-        let plain = self.ports[id].plain;
-        if !plain {
+    pub(crate) fn take(&mut self, node: usize, ingress: usize, id: usize) -> Packet {
+        if !self.ports[id].plain {
             self.settle_front(id);
         }
         let port = &mut self.ports[id];
         let packet = port.wire.pop();
-        debug_assert_eq!(packet.arrival, now);
         port.crossed_packets += 1;
-        port.crossed_wire_bytes += u64::from(packet.wire);
-        self.schedule.set_arrival(port.receiver as usize, id, port.next_arrival());
-        if packet.flags.has(Flags::EXTRA) {
+        port.crossed_wire_bytes += u64::from(packet.wire());
+        let next = port.next_arrival();
+        self.schedule.set_arrival(node, ingress, next);
+        if packet.flags().has(Flags::EXTRA) {
             self.carried = self.details[id].extras.pop_front().unwrap_or_default();
         }
-        if !plain && self.is_lost(id, packet) {
-            return None;
-        }
-        Some(packet)
+        packet
+    }
+
+    /// Whether a packet taken off link `id` was lost on the way.
+    #[inline(always)]
+    pub(crate) fn loses(&mut self, id: usize, packet: Packet) -> bool {
+        !self.ports[id].plain && self.is_lost(id, packet)
     }
 
     #[inline(never)]
@@ -97,13 +99,13 @@ impl Fabric {
     fn count_drop(&mut self, reason: DropReason, packet: Packet) {
         self.drops.packets[reason as usize] += 1;
         self.drops.bytes[reason as usize] += self.frame(packet);
-        self.drops.untold.push((packet.flow, packet.wire));
+        self.drops.untold.push((packet.flow(), packet.wire()));
     }
 
     /// Bytes of a packet's frame, as buffers count them.
     #[inline(always)]
     pub(crate) fn frame(&self, packet: Packet) -> u64 {
-        u64::from(packet.wire - self.unbuffered)
+        u64::from(packet.wire() - self.unbuffered)
     }
 
     /// What port `id` has sent and what it holds, at the end of the instant `now`.
@@ -118,7 +120,7 @@ impl Fabric {
             queue_bytes: 0,
         };
         for &packet in port.wire.iter() {
-            let (packets, bytes) = if packet.arrival - delay <= now {
+            let (packets, bytes) = if packet.arrival() - delay <= now {
                 (&mut account.sent_packets, &mut account.sent_bytes)
             } else {
                 (&mut account.queue_packets, &mut account.queue_bytes)

@@ -3,11 +3,16 @@
 use headrace_cc::units::Time;
 
 /// A packet on a link or in a queue.
+///
+/// Four words, which a switch copies as such: its arrival; flow and seq; ack and hash; destination,
+/// size and flags.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(16))]
-pub(crate) struct Packet {
-    /// When its last bit arrives at the far end of the link it is on.
-    pub(crate) arrival: Time,
+#[repr(C, align(32))]
+pub(crate) struct Packet([u64; 4]);
+
+/// What a new packet says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Header {
     /// Slot of its flow.
     pub(crate) flow: u32,
     /// Data: its segment. ACK: the segment that caused it.
@@ -22,6 +27,76 @@ pub(crate) struct Packet {
     pub(crate) wire: u16,
     /// Kind, ECN bits and priority.
     pub(crate) flags: Flags,
+}
+
+impl Packet {
+    #[inline(always)]
+    pub(crate) fn new(header: Header) -> Self {
+        Packet([
+            0,
+            u64::from(header.flow) | u64::from(header.seq) << 32,
+            u64::from(header.ack) | u64::from(header.hash) << 32,
+            u64::from(header.dst) | u64::from(header.wire) << 16 | u64::from(header.flags.0) << 32,
+        ])
+    }
+
+    /// When its last bit arrives at the far end of the link it is on.
+    #[inline(always)]
+    pub(crate) fn arrival(self) -> Time {
+        Time::from_ps(self.0[0])
+    }
+
+    /// The packet on another link.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) fn arriving(self, arrival: Time) -> Self {
+        Packet([arrival.ps(), self.0[1], self.0[2], self.0[3]])
+    }
+
+    /// See [`Header`], as for all that follow.
+    #[inline(always)]
+    pub(crate) fn flow(self) -> u32 {
+        self.0[1] as u32
+    }
+
+    #[inline(always)]
+    pub(crate) fn seq(self) -> u32 {
+        (self.0[1] >> 32) as u32
+    }
+
+    #[inline(always)]
+    pub(crate) fn ack(self) -> u32 {
+        self.0[2] as u32
+    }
+
+    #[inline(always)]
+    pub(crate) fn hash(self) -> u32 {
+        (self.0[2] >> 32) as u32
+    }
+
+    #[inline(always)]
+    pub(crate) fn dst(self) -> u16 {
+        self.0[3] as u16
+    }
+
+    #[inline(always)]
+    pub(crate) fn wire(self) -> u16 {
+        (self.0[3] >> 16) as u16
+    }
+
+    #[inline(always)]
+    pub(crate) fn flags(self) -> Flags {
+        Flags((self.0[3] >> 32) as u16)
+    }
+
+    /// The packet with `bit` set or cleared.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) fn assign(self, bit: Flags, on: bool) -> Self {
+        let mask = u64::from(bit.0) << 32;
+        let [arrival, flow, ack, rest] = self.0;
+        Packet([arrival, flow, ack, rest & !mask | if on { mask } else { 0 }])
+    }
 }
 
 /// What a packet is.
@@ -87,13 +162,6 @@ impl Flags {
     pub(crate) const fn with(self, bit: Flags, on: bool) -> Self {
         Flags(self.0 | if on { bit.0 } else { 0 })
     }
-
-    /// `bit` set if `on`, otherwise cleared.
-    #[inline(always)]
-    #[must_use]
-    pub(crate) const fn assign(self, bit: Flags, on: bool) -> Self {
-        Flags(self.0 & !bit.0 | if on { bit.0 } else { 0 })
-    }
 }
 
 /// What few packets carry and so none has room for: it travels beside them, in the same order.
@@ -120,6 +188,10 @@ mod tests {
         assert_eq!(flags.kind(), Kind::Ack);
         assert_eq!(flags.priority(), 5);
         assert!(flags.has(Flags::ECE) && !flags.has(Flags::CE));
-        assert!(!flags.assign(Flags::ECE, false).has(Flags::ECE));
+        let packet = Packet::new(Header { flow: 7, seq: 8, flags, ..Header::default() });
+        assert_eq!((packet.flow(), packet.seq(), packet.flags()), (7, 8, flags));
+        let cleared = packet.assign(Flags::ECE, false);
+        assert!(!cleared.flags().has(Flags::ECE) && cleared.flags().kind() == Kind::Ack);
+        assert_eq!(cleared.assign(Flags::ECE, true).flags(), flags);
     }
 }

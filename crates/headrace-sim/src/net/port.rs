@@ -118,7 +118,7 @@ impl Port {
     /// When the packet at the front of the wire arrives; [`Time::NEVER`] for none.
     #[inline(always)]
     pub(crate) fn next_arrival(&self) -> Time {
-        if self.wire.is_empty() { Time::NEVER } else { self.wire.get(0).arrival }
+        if self.wire.is_empty() { Time::NEVER } else { self.wire.get(0).arrival() }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::graph::Graph;
+use super::packet::Packet;
 use crate::rng::{mix, stream_seed};
 use crate::spec::NetworkSpec;
 
@@ -82,10 +83,41 @@ impl Routes {
     }
 
     /// The directed link by which `router` sends a packet with flow hash `hash` to host `dst`.
-    #[inline(always)]
     pub(crate) fn next_hop(&self, router: usize, dst: usize, hash: u32) -> usize {
-        let group = self.groups[router * self.hosts + dst];
-        let draw = mix32(hash ^ self.salt[router]);
+        self.row(router).pick(dst, hash)
+    }
+
+    /// One router's next hops.
+    #[inline(always)]
+    pub(crate) fn row(&self, router: usize) -> Row<'_> {
+        let first = router * self.hosts;
+        Row {
+            groups: &self.groups[first..first + self.hosts],
+            egress: &self.egress,
+            salt: self.salt[router],
+        }
+    }
+}
+
+/// See [`Routes::row`].
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'a> {
+    groups: &'a [Group],
+    egress: &'a [u32],
+    salt: u32,
+}
+
+impl Row<'_> {
+    /// The directed link by which the router sends a packet on.
+    #[inline(always)]
+    pub(crate) fn next_hop(self, packet: Packet) -> usize {
+        self.pick(usize::from(packet.dst()), packet.hash())
+    }
+
+    #[inline(always)]
+    fn pick(self, dst: usize, hash: u32) -> usize {
+        let group = self.groups[dst];
+        let draw = mix32(hash ^ self.salt);
         let (first, count) = (group.0 >> 10, group.0 & Group::MAX_COUNT as u32);
         let pick = (u64::from(draw) * u64::from(count)) >> 32;
         self.egress[first as usize + pick as usize] as usize

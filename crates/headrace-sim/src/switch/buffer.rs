@@ -254,7 +254,7 @@ impl QueueBuffer {
         packet: &mut Packet,
         question: fn(&mut Point, &QueueView) -> headrace_cc::switch::Verdict,
     ) {
-        let ect = packet.flags.has(Flags::ECT);
+        let ect = packet.flags().has(Flags::ECT);
         let view = QueueView {
             now: port.now,
             queue_bytes: self.bytes,
@@ -262,17 +262,17 @@ impl QueueBuffer {
             tx_bytes: port.tx_bytes,
             rate: port.rate,
             size: port.size,
-            flow: u64::from(packet.hash),
+            flow: u64::from(packet.hash()),
             ingress: port.ingress,
-            priority: packet.flags.priority(),
+            priority: packet.flags().priority(),
             ect,
         };
         // Every point is asked, so that each one's state and random stream see every packet.
         // Of the verdict, marks are carried out; nothing carries notifications or telemetry yet.
         let mark = self.points.iter_mut().fold(false, |m, p| question(p, &view).mark | m);
         if mark && ect {
-            self.marks += u64::from(!packet.flags.has(Flags::CE));
-            packet.flags = packet.flags.with(Flags::CE, true);
+            self.marks += u64::from(!packet.flags().has(Flags::CE));
+            *packet = packet.assign(Flags::CE, true);
         }
     }
 

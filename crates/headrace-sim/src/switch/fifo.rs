@@ -50,7 +50,7 @@ impl Fabric {
         let kind = &self.kinds[usize::from(port.kind)];
         let pool = &mut self.pools[detail.queue.pool as usize];
         detail.queue.add(pool, frame, shared);
-        let done = port.busy_until.max(now) + kind.serialization(packet.wire);
+        let done = port.busy_until.max(now) + kind.serialization(packet.wire());
         port.busy_until = done;
         port.peak_backlog = port.peak_backlog.max(done - now);
         let starts_now = detail.unsettled == 0;
@@ -59,11 +59,10 @@ impl Fabric {
         }
         detail.unsettled += 1;
         let arrival = done + kind.delay;
-        let flags = packet.flags.assign(Flags::SHARED, shared);
         if port.wire.is_empty() {
             self.schedule.announce(port.receiver as usize, id, arrival);
         }
-        let joined = port.wire.push(Packet { arrival, flags, ..packet });
+        let joined = port.wire.push(packet.assign(Flags::SHARED, shared).arriving(arrival));
         if detail.queue.loud(pool) {
             let sent = port.crossed_wire_bytes;
             let view =
@@ -75,7 +74,7 @@ impl Fabric {
                 detail.queue.on_departure(pool, &view, joined);
             }
         }
-        if packet.flags.has(Flags::EXTRA) {
+        if packet.flags().has(Flags::EXTRA) {
             detail.extras.push_back(self.carried);
         }
     }
@@ -86,18 +85,18 @@ impl Fabric {
         let (port, detail) = (&mut self.ports[id], &mut self.details[id]);
         let delay = self.kinds[usize::from(port.kind)].delay;
         let pool = &mut self.pools[detail.queue.pool as usize];
-        let holds = port.wire.iter().filter(|p| p.arrival - delay >= now).count();
+        let holds = port.wire.iter().filter(|p| p.arrival() - delay >= now).count();
         // A dark queue lies in its private buffer whole, or has none.
         let shared = !detail.queue.has_private();
         let first = port.wire.len() - holds;
         for position in first..port.wire.len() {
             let packet = port.wire.get_mut(position);
-            packet.flags = packet.flags.assign(Flags::SHARED, shared);
-            detail.queue.add(pool, u64::from(packet.wire - self.unbuffered), shared);
+            *packet = packet.assign(Flags::SHARED, shared);
+            detail.queue.add(pool, u64::from(packet.wire() - self.unbuffered), shared);
         }
         detail.unsettled = holds as u32;
         detail.next_done =
-            if holds > 0 { port.wire.get(first).arrival - delay } else { Time::NEVER };
+            if holds > 0 { port.wire.get(first).arrival() - delay } else { Time::NEVER };
         port.lit = true;
         port.plain = false;
     }
@@ -174,8 +173,8 @@ impl Fabric {
         let pool: &mut Pool = &mut self.pools[detail.queue.pool as usize];
         let at = port.wire.len() - detail.unsettled as usize;
         let gone = port.wire.get(at);
-        let frame = u64::from(gone.wire - self.unbuffered);
-        detail.queue.remove(pool, frame, gone.flags.has(Flags::SHARED));
+        let frame = u64::from(gone.wire() - self.unbuffered);
+        detail.queue.remove(pool, frame, gone.flags().has(Flags::SHARED));
         detail.unsettled -= 1;
         if detail.unsettled == 0 {
             detail.next_done = Time::NEVER;
@@ -185,9 +184,9 @@ impl Fabric {
         let kind = &self.kinds[usize::from(port.kind)];
         let tx_bytes = port.crossed_wire_bytes;
         let next = port.wire.get_mut(at + 1);
-        detail.next_done = next.arrival - kind.delay;
+        detail.next_done = next.arrival() - kind.delay;
         if detail.queue.loud(pool) {
-            let size = u32::from(next.wire - self.unbuffered);
+            let size = u32::from(next.wire() - self.unbuffered);
             let view = PortView { now: starts, tx_bytes, rate: kind.rate, ingress: 0, size };
             detail.queue.on_departure(pool, &view, next);
         }

@@ -90,7 +90,7 @@ impl Scheduled {
         match self.scheduler {
             Scheduler::Strict => self.queues.iter().position(|q| !q.waiting.is_empty()),
             Scheduler::Wrr => self.round_robin(|_| 1),
-            Scheduler::Dwrr => self.round_robin(|packet| u64::from(packet.wire)),
+            Scheduler::Dwrr => self.round_robin(|packet| u64::from(packet.wire())),
         }
     }
 

@@ -14,7 +14,7 @@ impl Fabric {
         let (port, detail) = (&mut self.ports[id], &mut self.details[id]);
         let kind = &self.kinds[usize::from(port.kind)];
         let scheduled = detail.scheduled.as_mut().expect("asked only of a scheduled port");
-        let queue_id = scheduled.queue_of(packet.flags.priority());
+        let queue_id = scheduled.queue_of(packet.flags().priority());
         let queue = &mut scheduled.queues[queue_id];
         let pool = &mut self.pools[queue.buffer.pool as usize];
         let shared = match queue.buffer.admit(pool, pool.used, frame) {
@@ -22,19 +22,19 @@ impl Fabric {
             Err(reason) => return self.drop_at_port(id, reason, packet),
         };
         queue.buffer.add(pool, frame, shared);
-        let flags = packet.flags.assign(Flags::SHARED, shared);
-        let joined = queue.waiting.push(Waiting { packet: Packet { flags, ..packet }, ingress });
+        let packet = packet.assign(Flags::SHARED, shared);
+        let joined = queue.waiting.push(Waiting { packet, ingress });
         if queue.buffer.watches_arrivals() && queue.buffer.loud(pool) {
             let sent = port.crossed_wire_bytes;
             let view =
                 PortView { now, tx_bytes: sent, rate: kind.rate, ingress, size: frame as u32 };
             queue.buffer.on_arrival(pool, &view, &mut joined.packet);
         }
-        if flags.has(Flags::EXTRA) {
+        if packet.flags().has(Flags::EXTRA) {
             queue.extras.push_back(self.carried);
         }
         let rest = scheduled.sending.map_or(Time::ZERO, |s| s.done.since(now));
-        scheduled.waiting += kind.serialization(packet.wire);
+        scheduled.waiting += kind.serialization(packet.wire());
         port.peak_backlog = port.peak_backlog.max(rest + scheduled.waiting);
         if scheduled.sending.is_none() {
             self.start_transmission(id, now);
@@ -63,7 +63,7 @@ impl Fabric {
         };
         let queue = &mut scheduled.queues[queue_id];
         let Waiting { mut packet, ingress } = queue.waiting.pop();
-        let frame = u64::from(packet.wire - self.unbuffered);
+        let frame = u64::from(packet.wire() - self.unbuffered);
         let pool = &self.pools[queue.buffer.pool as usize];
         if queue.buffer.loud(pool) {
             let sent = port.crossed_wire_bytes;
@@ -71,17 +71,17 @@ impl Fabric {
                 PortView { now, tx_bytes: sent, rate: kind.rate, ingress, size: frame as u32 };
             queue.buffer.on_departure(pool, &view, &mut packet);
         }
-        if packet.flags.has(Flags::EXTRA) {
+        if packet.flags().has(Flags::EXTRA) {
             detail.extras.extend(queue.extras.pop_front());
         }
-        let shared = packet.flags.has(Flags::SHARED);
-        let serialization = kind.serialization(packet.wire);
+        let shared = packet.flags().has(Flags::SHARED);
+        let serialization = kind.serialization(packet.wire());
         let done = now + serialization;
         scheduled.waiting = scheduled.waiting - serialization;
         scheduled.sending = Some(Sending { queue: queue_id, frame, shared, done });
-        packet.arrival = done + kind.delay;
+        packet = packet.arriving(done + kind.delay);
         if port.wire.is_empty() {
-            self.schedule.announce(port.receiver as usize, id, packet.arrival);
+            self.schedule.announce(port.receiver as usize, id, packet.arrival());
         }
         port.wire.push(packet);
         self.schedule.set_own(node, source, done);
