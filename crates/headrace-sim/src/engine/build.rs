@@ -272,16 +272,16 @@ fn agendas(
     done_ports: &[Box<[u32]>],
 ) -> Vec<Agenda> {
     let mut first_link = 0;
-    let agenda = |(&node, done): (&usize, &Box<[u32]>)| {
+    let mut agenda = |node: usize, done: usize| {
         let links = &graph.neighbours[node];
         let host = if graph.host_of[node].is_some() { HOST_SOURCES } else { 0 };
         let delays = links.iter().map(|n| spec.network.links[n.link].delay);
         let lookahead = delays.min().unwrap_or(Time::ZERO);
-        let agenda = Agenda::new(first_link, links.len(), done.len() + host, lookahead);
+        let agenda = Agenda::new(first_link, links.len(), done + host, lookahead);
         first_link += links.len();
         agenda
     };
-    order.iter().zip(done_ports).map(agenda).collect()
+    order.iter().zip(done_ports).map(|(&node, done)| agenda(node, done.len())).collect()
 }
 
 fn sampler(spec: &RunSpec, numbering: &Numbering, first_pool: &[usize]) -> Option<Sampler> {
