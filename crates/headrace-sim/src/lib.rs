@@ -12,5 +12,6 @@ pub mod spec;
 mod switch;
 pub mod workload;
 
+pub use engine::layout::Layout;
 pub use engine::{Progress, Simulation};
 pub use headrace_cc as cc;

@@ -4,10 +4,11 @@ mod support;
 
 use std::ops::ControlFlow;
 
-use headrace_sim::Simulation;
 use headrace_sim::cc::units::{Rate, Time};
+use headrace_sim::record::Totals;
 use headrace_sim::spec::*;
 use headrace_sim::workload::FlowSpec;
+use headrace_sim::{Layout, Simulation};
 use proptest::prelude::*;
 use support::*;
 
@@ -45,30 +46,51 @@ fn incast(seed: u64, lossy: bool) -> (RunSpec, Vec<FlowSpec>) {
     (spec, flows)
 }
 
-fn stepped(
-    spec: &RunSpec,
-    flows: Vec<FlowSpec>,
-    order: &[usize],
-) -> (headrace_sim::record::Totals, Kept) {
+type Outcome = (Totals, Kept);
+
+/// Where two outcomes part, in few words.
+fn first_difference(a: &Outcome, b: &Outcome) -> Option<String> {
+    fn among<T: PartialEq + std::fmt::Debug>(what: &str, a: &[T], b: &[T]) -> Option<String> {
+        let at = a.iter().zip(b).position(|(a, b)| a != b);
+        let at = at.or((a.len() != b.len()).then(|| a.len().min(b.len())))?;
+        Some(format!("{what} {at}: {:?}\n{:?}", a.get(at), b.get(at)))
+    }
+    let rates = among("rate sample", &a.1.rates, &b.1.rates);
+    let flows = || among("flow", &a.1.flows, &b.1.flows);
+    let ports = || among("port sample", &a.1.ports, &b.1.ports);
+    let totals = || (a.0 != b.0).then(|| format!("totals: {:?}\n{:?}", a.0, b.0));
+    rates.or_else(ports).or_else(flows).or_else(totals)
+}
+
+fn laid_out(spec: &RunSpec, flows: Vec<FlowSpec>, layout: &Layout) -> Outcome {
     let mut kept = Kept::default();
-    let simulation = Simulation::stepped(spec, flows.into_iter(), order).unwrap();
+    let simulation = Simulation::laid_out(spec, flows.into_iter(), layout).unwrap();
     let totals = simulation.run(&mut kept, &mut |_| ControlFlow::Continue(())).unwrap();
     (totals, kept)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
-    fn results_do_not_depend_on_the_stepping_order(seed in 0u64..100_000, lossy in any::<bool>(), shuffle in any::<u64>()) {
+    fn results_depend_on_neither_order_nor_parts(
+        seed in 0u64..100_000,
+        lossy in any::<bool>(),
+        shuffle in any::<u64>(),
+        parts in 1usize..5,
+    ) {
         let (spec, flows) = incast(seed, lossy);
-        let mut order: Vec<usize> = (0..spec.network.nodes.len()).collect();
-        let straight = stepped(&spec, flows.clone(), &order);
-        prop_assert_eq!(&straight, &stepped(&spec, flows.clone(), &order));
+        let mut layout = Layout::whole(&spec.network);
+        let straight = laid_out(&spec, flows.clone(), &layout);
+        prop_assert_eq!(first_difference(&straight, &laid_out(&spec, flows.clone(), &layout)), None);
         let mut draw = Draw(shuffle);
-        for i in (1..order.len()).rev() {
-            order.swap(i, draw.below(i as u64 + 1) as usize);
+        for i in (1..layout.order.len()).rev() {
+            layout.order.swap(i, draw.below(i as u64 + 1) as usize);
         }
-        prop_assert_eq!(straight, stepped(&spec, flows, &order));
+        // Any node anywhere; no part without a node.
+        for (node, part) in layout.part_of.iter_mut().enumerate() {
+            *part = if node < parts { node } else { draw.below(parts as u64) as usize };
+        }
+        prop_assert_eq!(first_difference(&straight, &laid_out(&spec, flows, &layout)), None);
     }
 }
 

@@ -91,6 +91,31 @@ fn a_stopped_flow_ends_without_a_completion_time() {
 }
 
 #[test]
+fn a_stopped_flow_repairs_its_losses_and_ends() {
+    for seed in 0..20 {
+        let mut long = flow(0, Time::ZERO, 0, 1, FlowSpec::UNBOUNDED);
+        long.stop = Time::from_ms(2);
+        let mut spec = pair(TcpSpec { tail_loss_probe: seed % 2 == 0, ..TcpSpec::default() }, 0.05);
+        spec.seed = seed;
+        let (totals, kept) = run(&spec, vec![long]);
+        let record = kept.flows[0];
+        assert_eq!((totals.flows_finished, record.fct), (1, None));
+        assert!(record.retransmitted_bytes > 0);
+        assert_eq!(totals.goodput_bytes, record.acked_bytes);
+    }
+}
+
+#[test]
+fn pacing_starts_after_the_handshake() {
+    let mut spec = pair(TcpSpec { handshake: true, ..TcpSpec::default() }, 0.0);
+    spec.classes[0].scheme = fixed_rate(Rate::from_mbps(2_000));
+    let (totals, kept) = run(&spec, vec![flow(0, Time::ZERO, 0, 1, 1_460_000)]);
+    assert!(kept.flows[0].fct.unwrap() > kept.flows[0].ideal_fct);
+    // A timer a paced segment, and not many more.
+    assert!(totals.events < totals.packet_hops + 1_200, "{} events", totals.events);
+}
+
+#[test]
 fn pacing_keeps_its_rate() {
     let mut spec = pair(TcpSpec::default(), 0.0);
     spec.classes[0].scheme = fixed_rate(Rate::from_mbps(2_000));

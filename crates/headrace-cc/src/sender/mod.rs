@@ -45,8 +45,8 @@ pub struct Start {
 pub struct Ack<'a> {
     /// When the acknowledgement arrived.
     pub now: Time,
-    /// Round-trip time measured by this acknowledgement, from the moment the segment had left the
-    /// sender's NIC to the arrival of its ACK; `None` where Karn's rule forbids a sample.
+    /// Round-trip time measured by this acknowledgement, from the moment the segment was handed to
+    /// the sender's NIC to the arrival of its ACK; `None` where Karn's rule forbids a sample.
     pub rtt: Option<Time>,
     /// Smoothed round-trip time (RFC 6298), after this sample.
     pub srtt: Time,

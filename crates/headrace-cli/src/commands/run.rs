@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use headrace_lab::results::run::default_folder;
 use headrace_lab::results::summary::Summary;
-use headrace_lab::results::{RunError, RunOutcome, run_into};
+use headrace_lab::results::{RunError, RunOptions, RunOutcome, run_into};
 use headrace_lab::scenario::Scenario;
 use headrace_sim::Progress;
 use headrace_sim::cc::units::Time;
@@ -35,8 +35,8 @@ pub struct Args {
     /// Seed instead of the scenario's
     #[arg(long)]
     seed: Option<u64>,
-    /// Threads of the simulation
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    /// Threads of the simulation, 1 to 64; the results do not depend on it
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     threads: u16,
     /// Result folder [default: results/<scenario>-<hash>]
     #[arg(long, value_name = "DIR")]
@@ -55,19 +55,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let Some(seed) = args.seed {
         scenario = scenario.with_seed(seed);
     }
-    if args.threads > 1 {
-        anstream::eprintln!(
-            "note: this version runs a simulation on one thread; --threads {} changes nothing",
-            args.threads
-        );
-    }
     for note in scenario.notes() {
         anstream::eprintln!("  {note}");
     }
     let place = args.out.clone().unwrap_or_else(|| default_folder(&scenario));
     interrupt::watch();
     let mut meter = Meter::new(scenario.spec.until);
-    let ran = run_into(&scenario, &place, args.force, &mut |state| {
+    let options = RunOptions { force: args.force, threads: usize::from(args.threads) };
+    let ran = run_into(&scenario, &place, options, &mut |state| {
         if interrupt::requested() {
             return ControlFlow::Break(());
         }

@@ -115,6 +115,7 @@ impl Manifest {
         scenario: serde_json::Value,
         seed: u64,
         hosts: Vec<String>,
+        threads: usize,
         totals: &Totals,
         stopwatch: &Stopwatch,
     ) -> Manifest {
@@ -125,7 +126,7 @@ impl Manifest {
             scenario,
             seed,
             hosts,
-            threads: 1,
+            threads,
             wall_seconds,
             cpu_seconds,
             events: totals.events,

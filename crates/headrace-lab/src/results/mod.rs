@@ -15,4 +15,4 @@ pub mod run;
 pub mod schema;
 pub mod summary;
 
-pub use run::{RunError, RunOutcome, run_in_memory, run_into};
+pub use run::{RunError, RunOptions, RunOutcome, run_in_memory, run_into};

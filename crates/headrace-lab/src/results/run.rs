@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use ::parquet::errors::ParquetError;
 use headrace_cc::units::Time;
 use headrace_sim::record::{SimError, Totals};
-use headrace_sim::{Progress, Simulation};
+use headrace_sim::{Layout, Progress, Simulation};
 
 use super::context::Context;
 use super::folder::{FolderError, PendingFolder};
@@ -20,6 +20,21 @@ use crate::scenario::{Problems, Scenario};
 
 /// Called while a run goes on; [`ControlFlow::Break`] stops it.
 pub type OnProgress<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
+
+/// How a scenario is run; its results do not depend on it.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions {
+    /// Replaces a result folder that exists.
+    pub force: bool,
+    /// Threads to take, at least 1; fewer are taken where the network is too small.
+    pub threads: usize,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        RunOptions { force: false, threads: 1 }
+    }
+}
 
 /// What a run came to.
 #[derive(Clone, Debug)]
@@ -93,15 +108,15 @@ pub fn default_folder(scenario: &Scenario) -> PathBuf {
 pub fn run_into(
     scenario: &Scenario,
     place: &Path,
-    force: bool,
+    options: RunOptions,
     progress: &mut OnProgress<'_>,
 ) -> Result<RunOutcome, RunError> {
-    let folder = PendingFolder::begin(place, force)?;
+    let folder = PendingFolder::begin(place, options.force)?;
     let output = |reason: String| RunError::Output { place: place.to_owned(), reason };
     let context = Context::of(scenario);
     let recorder = RunRecorder::into_folder(&context, folder.path())
         .map_err(|error| output(describe(&error)))?;
-    let outcome = run(scenario, &context, recorder, progress, place)?;
+    let outcome = run(scenario, &context, recorder, options.threads, progress, place)?;
     let json = [
         ("summary.json", outcome.summary.to_json()),
         ("manifest.json", serde_json::to_value(&outcome.manifest).unwrap_or_default()),
@@ -124,13 +139,14 @@ pub fn run_in_memory(
 ) -> Result<RunOutcome, RunError> {
     let context = Context::of(scenario);
     let recorder = RunRecorder::in_memory(&context);
-    run(scenario, &context, recorder, progress, Path::new(""))
+    run(scenario, &context, recorder, 1, progress, Path::new(""))
 }
 
 fn run(
     scenario: &Scenario,
     context: &Context,
     mut recorder: RunRecorder,
+    threads: usize,
     progress: &mut OnProgress<'_>,
     place: &Path,
 ) -> Result<RunOutcome, RunError> {
@@ -145,7 +161,9 @@ fn run(
         }
         ControlFlow::Continue(())
     };
-    let ran = Simulation::new(&scenario.spec, workload)
+    let layout = Layout::automatic(&scenario.spec.network, threads);
+    let threads = layout.parts();
+    let ran = Simulation::laid_out(&scenario.spec, workload, &layout)
         .and_then(|simulation| simulation.run(&mut recorder, &mut watch));
     let collector = recorder
         .finish()
@@ -166,7 +184,7 @@ fn run(
     }
     let summary = Summary::of(context, &collector, &totals);
     let (seed, hosts) = (scenario.spec.seed, context.hosts.clone());
-    let manifest = Manifest::of(scenario.resolved(), seed, hosts, &totals, &stopwatch);
+    let manifest = Manifest::of(scenario.resolved(), seed, hosts, threads, &totals, &stopwatch);
     if !manifest.conservation.holds {
         let text = format!("packets are not conserved: {:?}", manifest.conservation);
         return Err(RunError::Sim(SimError::Invariant(text)));

@@ -197,6 +197,8 @@ pub(crate) fn read_tcp(context: &Context, node: &Node) -> Option<(TcpSpec, serde
     };
     let (initial_window, ack_every, dup_threshold) =
         (small("initial_window", 1), small("ack_every", 1), small("dup_threshold", 1));
+    let far = dup_threshold.is_some_and(|t| t > 8);
+    section.refuse_if(far, "dup_threshold", "dup_threshold: above 8", "3 is the standard's");
     let (rto_min, rto_max) = (section.get::<Time>("rto_min"), section.get::<Time>("rto_max"));
     let rto_initial: Option<Time> = section.get("rto_initial");
     let flags = (section.get("tail_loss_probe"), section.get("handshake"));

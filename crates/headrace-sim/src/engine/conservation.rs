@@ -3,40 +3,60 @@
 
 use std::collections::BTreeMap;
 
-use super::Simulation;
+use super::parallel::Held;
+use super::part::Part;
 use crate::net::fabric::Fabric;
 use crate::net::packet::{Flags, Packet};
+use crate::net::path::Paths;
 use crate::net::port::Detail;
 use crate::record::SimError;
-use crate::workload::Workload;
 
-impl<W: Workload> Simulation<W> {
-    /// Checks the whole run, when it ends.
-    pub(super) fn check_conservation(&self) -> Result<(), SimError> {
-        let tally = &self.transport.tally;
-        let ids = 0..self.fabric.ports.len();
-        let held: u64 = ids.clone().map(|id| self.fabric.held(id).count() as u64).sum();
-        let dropped: u64 = self.fabric.drops.packets.iter().sum();
-        if tally.sent_packets != tally.delivered_packets + dropped + held {
+/// Checks the whole run, when it ends.
+pub(super) fn check(parts: &Held<'_>, paths: &Paths) -> Result<(), SimError> {
+    let sum = |of: fn(&Part) -> u64| parts.iter().map(|part| of(part)).sum::<u64>();
+    let sent = sum(|p| p.transport.tally.sent_packets);
+    let delivered = sum(|p| p.transport.tally.delivered_packets);
+    let dropped = sum(|p| p.fabric.drops.packets.iter().sum());
+    let held = sum(|p| p.fabric.all_held().count() as u64);
+    if sent != delivered + dropped + held {
+        return err(format!(
+            "{sent} packets sent, but {delivered} delivered, {dropped} dropped and {held} on their way"
+        ));
+    }
+    check_flows(parts, paths)?;
+    let crossed = sum(|p| {
+        let received = &p.fabric.ports[..p.fabric.first_out];
+        received.iter().map(|port| port.crossed_packets).sum()
+    });
+    let hops = sum(|p| p.packet_hops);
+    if crossed != hops {
+        return err(format!("{hops} packet-hops, but ports count {crossed}"));
+    }
+    parts.iter().try_for_each(|part| part.check_accounts())
+}
+
+/// Bytes on the wire, flow by flow: sent = delivered + dropped + on their way.
+fn check_flows(parts: &Held<'_>, paths: &Paths) -> Result<(), SimError> {
+    let mut on_the_way = BTreeMap::new();
+    for packet in parts.iter().flat_map(|part| part.fabric.all_held()) {
+        *on_the_way.entry(packet.flow()).or_insert(0) += i64::from(packet.wire());
+    }
+    for (flow, slot, balance) in parts.iter().flat_map(|part| part.transport.balances()) {
+        let receiving = &parts[usize::from(paths.hosts[flow.dst as usize].0)].transport;
+        let held = on_the_way.get(&slot).copied().unwrap_or(0);
+        if balance + receiving.receiver_balance(slot) != held {
             return err(format!(
-                "{} packets sent, but {} delivered, {dropped} dropped and {held} on their way",
-                tally.sent_packets, tally.delivered_packets
+                "flow {}: bytes sent are not bytes delivered, dropped and on their way",
+                flow.id
             ));
         }
-        let mut on_the_way = BTreeMap::new();
-        for packet in ids.clone().flat_map(|id| self.fabric.held(id)) {
-            *on_the_way.entry(packet.flow()).or_insert(0) += i64::from(packet.wire());
-        }
-        if let Some(flow) = self.transport.unbalanced_flow(&on_the_way) {
-            return err(format!(
-                "flow {flow}: bytes sent are not bytes delivered, dropped and on their way"
-            ));
-        }
-        let crossed: u64 = self.fabric.ports.iter().map(|p| p.crossed_packets).sum();
-        if crossed != self.packet_hops {
-            return err(format!("{} packet-hops, but ports count {crossed}", self.packet_hops));
-        }
-        for id in ids {
+    }
+    Ok(())
+}
+
+impl Part {
+    fn check_accounts(&self) -> Result<(), SimError> {
+        for id in 0..self.fabric.ports.len() {
             self.check_port(id)?;
         }
         for pool in 1..self.fabric.pools.len() {

@@ -15,7 +15,8 @@ pub(crate) struct Pending {
     tree: Box<[u64]>,
     /// The leaves are a power of two: 2^levels.
     levels: u32,
-    /// The latest time that can be pending: 213 days over the number of sources.
+    /// The latest time that can be pending: 213 days over the number of sources. What is later is
+    /// held here, so that it is seen to be too late rather than lost.
     horizon: Time,
     /// [`replay`] for this many levels.
     replay: Replay,
@@ -62,14 +63,20 @@ impl Pending {
     /// `time` as a limit of [`Pending::first_before`].
     #[inline(always)]
     pub(crate) fn limit(&self, time: Time) -> Limit {
+        // Past the horizon only what is idle is left out.
         Limit(if time > self.horizon { IDLE } else { time.ps() << self.levels })
     }
 
-    /// Sets the time of `source`'s event; [`Time::NEVER`], or any past the horizon, for none.
+    /// See [`Pending`].
+    pub(crate) fn horizon(&self) -> Time {
+        self.horizon
+    }
+
+    /// Sets the time of `source`'s event; [`Time::NEVER`] for none.
     #[inline(always)]
     pub(crate) fn set(&mut self, source: usize, time: Time) {
-        let busy = time.ps() << self.levels | source as u64;
-        let key = if time > self.horizon { IDLE } else { busy };
+        let busy = time.min(self.horizon).ps() << self.levels | source as u64;
+        let key = if time == Time::NEVER { IDLE } else { busy };
         self.least = (self.replay)(&mut self.tree, source, key);
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Agenda {
     pub(crate) first_link: u32,
     /// Least delay of the links that come in.
     lookahead: Time,
+    /// In debug builds: everything before this has been handled.
+    handled: Time,
 }
 
 impl Agenda {
@@ -44,6 +46,7 @@ impl Agenda {
             next: Time::NEVER,
             first_link: first_link as u32,
             lookahead,
+            handled: Time::ZERO,
         }
     }
 }
@@ -74,9 +77,9 @@ impl Schedule {
         now.saturating_add(self.agendas[node].lookahead)
     }
 
-    /// Largest time that a node may go on by itself.
-    pub(crate) fn longest_lookahead(&self) -> Time {
-        self.agendas.iter().map(|a| a.lookahead).max().unwrap_or(Time::ZERO)
+    /// The latest time that can be told apart; events at it may be later.
+    pub(crate) fn horizon_of_time(&self) -> Time {
+        self.turns.horizon()
     }
 
     #[inline(always)]
@@ -94,6 +97,7 @@ impl Schedule {
     #[inline(always)]
     pub(crate) fn announce(&mut self, node: usize, link: usize, time: Time) {
         let agenda = &mut self.agendas[node];
+        debug_assert!(time >= agenda.handled, "a packet comes too late for its node");
         agenda.arrivals.set(link - agenda.first_link as usize, time);
         if time < agenda.next {
             agenda.next = time;
@@ -109,9 +113,19 @@ impl Schedule {
         agenda.own_next = agenda.own.first().0;
     }
 
-    /// A node's turn is over, or its agenda was changed between turns.
+    /// A node's turn is over: it has handled everything before `handled`.
     #[inline(always)]
-    pub(crate) fn end_turn(&mut self, node: usize) {
+    pub(crate) fn end_turn(&mut self, node: usize, handled: Time) {
+        let agenda = &mut self.agendas[node];
+        if cfg!(debug_assertions) {
+            agenda.handled = handled;
+        }
+        self.refresh(node);
+    }
+
+    /// A node's agenda was changed between turns, or by its turn.
+    #[inline(always)]
+    pub(crate) fn refresh(&mut self, node: usize) {
         let agenda = &mut self.agendas[node];
         agenda.next = agenda.arrivals.first().0.min(agenda.own_next);
         self.turns.set(node, agenda.next);

@@ -15,6 +15,8 @@ pub(super) struct Flow {
     pub(super) dst: u16,
     pub(super) class: u16,
     pub(super) traced: bool,
+    /// Its receiver is in another part of the engine.
+    pub(super) far: bool,
     /// Bytes on the wire: what the sender sent, less what reached it and what was dropped. With the
     /// receiver's own balance, what is on its way.
     pub(super) balance: i64,

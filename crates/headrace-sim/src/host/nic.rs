@@ -1,5 +1,7 @@
 //! From a host's transport to its NIC: packets made, counted and handed over.
 
+use std::sync::Mutex;
+
 use headrace_cc::units::Time;
 
 use super::flow::{Flow, Tally};
@@ -9,6 +11,7 @@ use crate::net::framing::{IP_TCP_HEADERS, sack_option};
 use crate::net::packet::{Flags, Header, Kind, Packet};
 use crate::net::path::Paths;
 use crate::spec::{Framing, NetworkSpec};
+use crate::workload::{Delivered, FlowSpec, Workload};
 
 /// Sizes of packets.
 #[derive(Clone, Copy)]
@@ -34,10 +37,23 @@ impl Sizes {
     }
 }
 
-/// The network as transport sees it.
+/// The network as transport sees it, and who answers deliveries.
 pub(crate) struct Net<'a> {
     pub(crate) fabric: &'a mut Fabric,
     pub(crate) paths: &'a Paths,
+    pub(crate) replies: &'a (dyn Replies + Sync),
+}
+
+/// A workload shared by all parts of the engine.
+pub(crate) trait Replies {
+    /// See [`Workload::on_delivered`].
+    fn on_delivered(&self, delivered: &Delivered) -> Option<FlowSpec>;
+}
+
+impl<W: Workload> Replies for Mutex<W> {
+    fn on_delivered(&self, delivered: &Delivered) -> Option<FlowSpec> {
+        self.lock().expect("a workload does not panic").on_delivered(delivered)
+    }
 }
 
 /// A host's NIC, as one flow's sender uses it.

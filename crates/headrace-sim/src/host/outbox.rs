@@ -40,6 +40,13 @@ impl Outbox {
         self.rates.push(sample);
     }
 
+    /// Adds what another part of the engine has to tell.
+    pub(crate) fn append(&mut self, other: &mut Outbox) {
+        self.flows.append(&mut other.flows);
+        self.rates.append(&mut other.rates);
+        self.changes.append(&mut other.changes);
+    }
+
     /// Takes out what happened before `until`. Nothing that happens later may come in before it.
     pub(crate) fn before(&mut self, until: Time) -> &Leaving {
         self.flows.sort_unstable_by_key(|(at, r)| (*at, r.id));

@@ -9,9 +9,9 @@ use crate::spec::TcpSpec;
 /// A flow's receiver.
 #[derive(Default)]
 pub(crate) struct Receiver {
-    pub(super) peer: Peer,
+    pub(crate) peer: Peer,
     /// Bytes on the wire: what the receiver sent, less what reached it (see `Flow::balance`).
-    pub(super) balance: i64,
+    pub(crate) balance: i64,
     /// First segment not received.
     next: u32,
     /// Segments received beyond `next`: disjoint `start..end`, the most recent first (RFC 2018).
@@ -34,20 +34,20 @@ pub(crate) struct Receiver {
 
 /// What a receiver knows of its flow from the start.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Peer {
+pub(crate) struct Peer {
     /// The flow's id.
-    pub(super) id: u64,
+    pub(crate) id: u64,
     /// Hash of the reverse flow.
-    pub(super) hash: u32,
+    pub(crate) hash: u32,
     /// The directed link that acknowledgements leave by.
-    pub(super) port: u32,
+    pub(crate) port: u32,
     /// Payload of the last segment.
-    pub(super) tail: u32,
+    pub(crate) tail: u32,
     /// The sending host.
-    pub(super) src: u16,
+    pub(crate) src: u16,
     /// The receiving host.
-    pub(super) dst: u16,
-    pub(super) class: u16,
+    pub(crate) dst: u16,
+    pub(crate) class: u16,
 }
 
 /// What an acknowledgement says.
@@ -68,6 +68,7 @@ pub(crate) struct Arrival {
     /// It completed the flow.
     pub(crate) completed: bool,
     /// An acknowledgement of earlier segments with the earlier ECE state (RFC 8257 section 3.2).
+    /// While one was held back there was nothing to SACK.
     pub(crate) first: Option<AckOut>,
     /// The acknowledgement.
     pub(crate) ack: Option<AckOut>,
@@ -75,7 +76,7 @@ pub(crate) struct Arrival {
 
 impl Receiver {
     /// For a new flow in the same memory.
-    pub(super) fn restart(&mut self, peer: Peer) {
+    pub(crate) fn restart(&mut self, peer: Peer) {
         self.beyond.clear();
         *self = Receiver {
             peer,
@@ -108,7 +109,8 @@ impl Receiver {
         if packet.flags().has(Flags::LAST) {
             self.end = Some(packet.seq() + 1);
         }
-        let in_order = packet.seq() == self.next;
+        // Also the segment that fills a gap is acknowledged at once (RFC 5681 section 4.2).
+        let in_order = packet.seq() == self.next && self.beyond.is_empty();
         out.fresh = self.receive(packet.seq());
         if self.end == Some(self.next) && self.delivered_at.is_none() {
             self.delivered_at = Some(now);
@@ -120,13 +122,13 @@ impl Receiver {
         if at_once || self.held >= tcp.ack_every {
             out.ack = Some(self.flush());
         } else if self.ack_deadline == Time::NEVER {
-            self.ack_deadline = now + tcp.ack_delay;
+            self.ack_deadline = now.saturating_add(tcp.ack_delay);
         }
         out
     }
 
     /// Whether an acknowledgement is held back.
-    pub(super) fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         self.held > 0
     }
 

@@ -115,6 +115,11 @@ impl Scoreboard {
         self.next - self.una
     }
 
+    /// The first segment not acknowledged is deemed lost.
+    pub(crate) fn first_is_lost(&self) -> bool {
+        self.una < self.lost_below.min(self.next)
+    }
+
     /// Some segment is SACKed.
     pub(crate) fn has_sacked(&self) -> bool {
         self.sacked > 0

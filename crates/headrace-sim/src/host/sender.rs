@@ -81,6 +81,11 @@ pub(crate) struct Sender {
     cwr_point: u32,
     /// RFC 6675's rescue retransmission of this recovery is still to be had.
     rescue: bool,
+    /// Recovery begins: the first lost segment is sent whatever is in flight (RFC 6675 section 5,
+    /// step 4.3).
+    repair_now: bool,
+    /// It was stopped before its data was all sent.
+    cut: bool,
     /// A tail loss probe is out: `next` when it was sent, and whether it repeated a segment.
     probe: Option<(u32, bool)>,
     /// Pacing: the next segment may leave at this time.
@@ -91,6 +96,8 @@ pub(crate) struct Sender {
     stop_at: Time,
     /// Time of its entry among the host's timers; [`Time::NEVER`]: none.
     pub(crate) timer_at: Time,
+    /// Time of a later entry that is still among them; [`Time::NEVER`]: none is known.
+    pub(crate) spare_timer_at: Time,
     pub(crate) counters: Counters,
 }
 
@@ -125,12 +132,15 @@ impl Sender {
             cwr: false,
             cwr_point: 0,
             rescue: false,
+            repair_now: false,
+            cut: false,
             probe: None,
             pace_at: Time::ZERO,
             rto_at: Time::NEVER,
             probe_at: Time::NEVER,
             stop_at: flow.stop,
             timer_at: Time::NEVER,
+            spare_timer_at: Time::NEVER,
             counters: Counters::default(),
         }
     }
@@ -164,6 +174,7 @@ impl Sender {
         self.phase = Phase::Open;
         self.rto_at = Time::NEVER;
         self.send(now, tcp, out);
+        self.schedule_probe(now, tcp);
     }
 
     /// Whether everything it is to send has been acknowledged.
@@ -216,7 +227,7 @@ impl Sender {
             self.rtt.end_backoff(tcp);
         }
         self.settle_probe(ack, advanced);
-        self.leave_recovery();
+        self.leave_recovery(ack.now);
         self.note_echo(ack.ece);
         let acked_bytes = self.bytes(fresh, self.board.una);
         let mss = u64::from(self.mss);
@@ -241,9 +252,7 @@ impl Sender {
             self.restart_rto(ack.now);
         }
         self.send(ack.now, tcp, out);
-        if tcp.tail_loss_probe {
-            self.schedule_probe(ack.now, tcp);
-        }
+        self.schedule_probe(ack.now, tcp);
     }
 
     /// SACK blocks: what they deliver, and what they show to be lost.
@@ -264,6 +273,7 @@ impl Sender {
         }
         self.phase = Phase::Recovery(self.board.next);
         self.rescue = true;
+        self.repair_now = true;
         self.probe_at = Time::NEVER;
         self.counters.recoveries += 1;
         self.tell_loss(now);
@@ -282,11 +292,16 @@ impl Sender {
         self.allowance = self.law.allowance();
     }
 
-    fn leave_recovery(&mut self) {
+    /// What was sent during the repair may have been lost too: that is a recovery of its own.
+    fn leave_recovery(&mut self, now: Time) {
         if let Phase::Recovery(point) | Phase::Loss(point) = self.phase
             && self.board.una >= point
         {
             self.phase = Phase::Open;
+            self.repair_now = false;
+            if self.board.first_is_lost() {
+                self.enter_recovery(now);
+            }
         }
     }
 
@@ -320,7 +335,8 @@ impl Sender {
             if self.board.lost == 0 && self.board.next >= self.total && !self.wants_rescue() {
                 break;
             }
-            if !room_for(self.board.pipe, self.allowance.window) {
+            let repairs = self.repair_now && self.board.lost > 0;
+            if !repairs && !room_for(self.board.pipe, self.allowance.window) {
                 self.window_limited = true;
                 break;
             }
@@ -360,6 +376,7 @@ impl Sender {
     }
 
     fn send_again(&mut self, seq: u32, now: Time, out: &mut impl Outgoing) {
+        self.repair_now = false;
         self.board.send_again(seq, now);
         let payload = self.transmit(seq, false, now, out);
         self.counters.resent_bytes += u64::from(payload);
@@ -367,16 +384,17 @@ impl Sender {
 
     #[inline(always)]
     fn transmit(&mut self, seq: u32, cwr: bool, now: Time, out: &mut impl Outgoing) -> u32 {
-        let last = seq + 1 == self.total;
-        let payload = if last { self.tail } else { self.mss };
+        let ends = seq + 1 == self.total;
+        let payload = if ends { self.tail } else { self.mss };
         self.counters.sent_bytes += u64::from(payload);
         if self.rto_at == Time::NEVER {
             self.restart_rto(now);
         }
         if let Some(rate) = self.allowance.rate {
-            self.pace_at = self.pace_at.max(now) + rate.time_for(u64::from(payload));
+            let gap = rate.time_for(u64::from(payload));
+            self.pace_at = self.pace_at.max(now).saturating_add(gap);
         }
-        out.segment(SegmentOut { seq, payload, last, cwr });
+        out.segment(SegmentOut { seq, payload, last: ends && !self.cut, cwr });
         payload
     }
 
@@ -405,7 +423,14 @@ impl Sender {
     }
 
     /// RFC 8985 7.2: while open and with nothing SACKed, a probe is due after two RTTs.
+    #[inline(always)]
     fn schedule_probe(&mut self, now: Time, tcp: &TcpSpec) {
+        if tcp.tail_loss_probe {
+            self.set_probe(now, tcp);
+        }
+    }
+
+    fn set_probe(&mut self, now: Time, tcp: &TcpSpec) {
         let fit = self.phase == Phase::Open
             && self.probe.is_none()
             && !self.board.has_sacked()
@@ -413,7 +438,7 @@ impl Sender {
             && self.rtt.srtt() > Time::ZERO;
         let lone = self.board.outstanding() == 1 && tcp.ack_every > 1;
         let delay = if lone { tcp.ack_delay } else { Time::ZERO };
-        let due = now + self.rtt.srtt().saturating_mul(2) + delay;
+        let due = now.saturating_add(self.rtt.srtt().saturating_mul(2)).saturating_add(delay);
         self.probe_at = if fit && due < self.rto_at { due } else { Time::NEVER };
     }
 
@@ -454,7 +479,8 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn next_deadline(&self) -> Time {
         let mut next = self.rto_at.min(self.probe_at).min(self.stop_at).min(self.law.next_timer());
-        if self.allowance.rate.is_some() && !self.window_limited && self.has_more() {
+        let paced = self.allowance.rate.is_some() && self.phase != Phase::Opening;
+        if paced && !self.window_limited && self.has_more() {
             next = next.min(self.pace_at);
         }
         next
@@ -468,8 +494,11 @@ impl Sender {
     pub(crate) fn on_deadline(&mut self, now: Time, tcp: &TcpSpec, out: &mut impl Outgoing) {
         if self.stop_at <= now {
             self.stop_at = Time::NEVER;
-            self.total = self.board.next;
-            self.tail = self.mss;
+            if self.board.next < self.total {
+                self.total = self.board.next;
+                self.tail = self.mss;
+                self.cut = true;
+            }
         }
         if self.law.next_timer() <= now {
             self.law.on_timer(now);
@@ -482,6 +511,7 @@ impl Sender {
             self.send_probe(now, out);
         } else {
             self.send(now, tcp, out);
+            self.schedule_probe(now, tcp);
         }
     }
 

@@ -2,8 +2,9 @@
 
 use headrace_cc::units::Time;
 
+use super::border::{Far, Mail};
 use super::packet::{Extra, Flags, Packet};
-use super::port::{Detail, LinkKind, Port};
+use super::port::{Detail, ELSEWHERE, LinkKind, Port};
 use crate::engine::schedule::Schedule;
 use crate::record::DropReason;
 use crate::switch::buffer::Pool;
@@ -16,6 +17,14 @@ pub(crate) struct Fabric {
     /// Pool 0 stands for none.
     pub(crate) pools: Vec<Pool>,
     pub(crate) schedule: Schedule,
+    /// The number of the first link that leads out of the part.
+    pub(crate) first_out: usize,
+    /// The other halves of those that do.
+    pub(crate) far: Vec<Far>,
+    /// Those of them that hold packets.
+    pub(crate) leaving: Vec<u32>,
+    /// What is ready for each other part.
+    pub(crate) outgoing: Vec<Mail>,
     /// Bytes of a packet on the wire that no buffer holds.
     pub(crate) unbuffered: u16,
     /// Of a scheduled port: its node, and its source in the node's agenda.
@@ -48,7 +57,10 @@ impl Fabric {
         port.busy_until = done;
         let arrival = done + kind.delay;
         if port.wire.is_empty() {
-            self.schedule.announce(port.receiver as usize, id, arrival);
+            match port.receiver {
+                ELSEWHERE => self.leaving.push(id as u32),
+                node => self.schedule.announce(node as usize, id, arrival),
+            }
         }
         port.wire.push(packet.arriving(arrival));
         if packet.flags().has(Flags::EXTRA) {
@@ -145,9 +157,10 @@ impl Fabric {
         self.pools[pool].used + dark.map(|id| self.port_account(id, now).queue_bytes).sum::<u64>()
     }
 
-    /// Every packet that port `id` holds, in its queues and on its wire.
-    pub(crate) fn held(&self, id: usize) -> impl Iterator<Item = &Packet> {
-        self.ports[id].wire.iter().chain(self.details[id].waiting())
+    /// Every packet that ports hold, in their queues and on their wires.
+    pub(crate) fn all_held(&self) -> impl Iterator<Item = &Packet> {
+        let both = self.ports.iter().zip(&self.details);
+        both.flat_map(|(port, detail)| port.wire.iter().chain(detail.waiting()))
     }
 }
 

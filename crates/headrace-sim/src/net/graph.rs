@@ -8,7 +8,7 @@ use crate::record::SimError;
 use crate::spec::{NetworkSpec, NodeKind, SwitchSpec};
 
 /// Most hosts of a network: a packet names its destination in 16 bits.
-pub const MAX_HOSTS: usize = 65_535;
+pub const MAX_HOSTS: usize = 65_000;
 
 /// One of a node's ports: the link and who is at its other end.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,24 @@ impl Graph {
             host_of[node] = Some(number as u32);
         }
         Graph { neighbours, hosts, host_of }
+    }
+
+    /// Two hosts with no way between them, if there are any.
+    fn cut_off(&self) -> Option<(usize, usize)> {
+        let nearest = self.neighbours[self.hosts[0]].first().map(|n| n.node);
+        let switch = nearest.filter(|&n| self.host_of[n].is_none());
+        // A switch that all hosts reach joins them all. Where there is none, each host counts.
+        if let Some(switch) = switch {
+            let distance = self.distances(switch);
+            if self.hosts.iter().all(|&host| distance[host] != u32::MAX) {
+                return None;
+            }
+        }
+        self.hosts.iter().find_map(|&a| {
+            let distance = self.distances(a);
+            let lost = self.hosts.iter().find(|&&b| distance[b] == u32::MAX);
+            lost.map(|&b| (a, b))
+        })
     }
 
     /// Hops from every node to `to`, which hosts other than `to` do not forward to; `u32::MAX` where
@@ -125,12 +143,10 @@ fn check_connected(network: &NetworkSpec) -> Result<(), SimError> {
     if graph.hosts.len() > MAX_HOSTS {
         return err(format!("{} hosts; at most {MAX_HOSTS} can be simulated", graph.hosts.len()));
     }
-    let first = graph.hosts[0];
-    let distance = graph.distances(first);
-    match graph.hosts.iter().find(|&&h| distance[h] == u32::MAX) {
-        Some(&lost) => err(format!(
+    match graph.cut_off() {
+        Some((a, b)) => err(format!(
             "the topology is disconnected: no path between hosts '{}' and '{}'; add a link",
-            network.nodes[first].name, network.nodes[lost].name
+            network.nodes[a].name, network.nodes[b].name
         )),
         None => Ok(()),
     }

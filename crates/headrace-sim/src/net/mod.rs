@@ -1,5 +1,6 @@
 //! Links, ports, routes.
 
+pub(crate) mod border;
 pub(crate) mod fabric;
 pub(crate) mod framing;
 pub(crate) mod graph;

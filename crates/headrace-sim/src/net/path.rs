@@ -2,8 +2,8 @@
 
 use headrace_cc::units::Time;
 
-use super::fabric::Fabric;
-use super::routing::Routes;
+use super::port::LinkKind;
+use super::routing::{Egress, Routes};
 
 /// What a node does with a packet that comes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,60 +14,63 @@ pub(crate) enum Role {
     Router(u32),
 }
 
-/// How hosts and switches reach the next hop.
+/// The whole network, as every part of the engine sees it.
 pub(crate) struct Paths {
     pub(crate) routes: Routes,
-    /// What each node is.
-    pub(crate) roles: Vec<Role>,
+    /// Each directed link.
+    pub(crate) links: Vec<Link>,
+    pub(crate) kinds: Vec<LinkKind>,
     /// Each host's way out.
     pub(crate) uplinks: Vec<Uplink>,
+    /// Each host's part of the engine, and its number there.
+    pub(crate) hosts: Vec<(u16, u32)>,
+}
+
+/// A directed link of the network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    /// Where it leads.
+    pub(crate) to: Role,
+    /// Index of its [`LinkKind`].
+    pub(crate) kind: u16,
 }
 
 /// A host's way out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Uplink {
     /// One port: its directed link.
-    Only(u32),
+    Only(Egress),
     /// Several ports: its number among the routers.
     Router(u32),
 }
 
 impl Paths {
     /// The directed link by which host `src` sends towards host `dst`.
-    #[inline(always)]
-    pub(crate) fn uplink(&self, src: u32, dst: u32, hash: u32) -> usize {
+    pub(crate) fn uplink(&self, src: u32, dst: u32, hash: u32) -> Egress {
         match self.uplinks[src as usize] {
-            Uplink::Only(link) => link as usize,
-            Uplink::Router(router) => self.routes.next_hop(router as usize, dst as usize, hash),
+            Uplink::Only(egress) => egress,
+            Uplink::Router(router) => self.routes.egress(router as usize, dst as usize, hash),
         }
     }
 
-    /// The directed links from `src` to `dst` for a flow hash.
-    pub(crate) fn links(&self, src: u32, dst: u32, hash: u32) -> PathIter<'_> {
-        let first = self.uplink(src, dst, hash);
-        PathIter { paths: self, next: Some(first), dst, hash }
+    /// Rate and delay of a directed link.
+    pub(crate) fn kind(&self, link: u32) -> &LinkKind {
+        &self.kinds[usize::from(self.links[link as usize].kind)]
     }
-}
 
-/// See [`Paths::links`].
-pub(crate) struct PathIter<'a> {
-    paths: &'a Paths,
-    next: Option<usize>,
-    dst: u32,
-    hash: u32,
-}
-
-impl PathIter<'_> {
-    /// The next link; the fabric says what is at its end.
-    pub(crate) fn next_in(&mut self, fabric: &Fabric) -> Option<usize> {
-        let link = self.next?;
-        self.next = match self.paths.roles[fabric.ports[link].receiver as usize] {
-            Role::Host(_) => None,
-            Role::Router(router) => {
-                Some(self.paths.routes.next_hop(router as usize, self.dst as usize, self.hash))
-            }
-        };
-        Some(link)
+    /// The directed links from `src` to `dst` for a flow hash.
+    pub(crate) fn walk(&self, src: u32, dst: u32, hash: u32) -> impl Iterator<Item = &LinkKind> {
+        let mut next = Some(self.uplink(src, dst, hash).link);
+        std::iter::from_fn(move || {
+            let link = next?;
+            next = match self.links[link as usize].to {
+                Role::Host(_) => None,
+                Role::Router(router) => {
+                    Some(self.routes.egress(router as usize, dst as usize, hash).link)
+                }
+            };
+            Some(self.kind(link))
+        })
     }
 }
 
@@ -77,17 +80,15 @@ impl PathIter<'_> {
 /// Packets 1 to N-1 are equal, so they pass as in a flow shop with equal jobs: with a_i the time of
 /// a full packet on link i and l_i that of the last, the last bit arrives at
 /// `sum of delays + max over j of (sum_{i<=j} a_i + (N-2) max_{i<=j} a_i + sum_{i>=j} l_i)`.
-pub(crate) fn transfer_time(
-    fabric: &Fabric,
-    mut path: PathIter<'_>,
+pub(crate) fn transfer_time<'a>(
+    path: impl Iterator<Item = &'a LinkKind>,
     count: u64,
     full: u16,
     last: u16,
 ) -> Time {
     let (mut delays, mut before, mut widest, mut best) = (0u64, 0u64, 0u64, 0u64);
     // `best` holds the maximum over j so far, with the last packet's times summed up to here.
-    while let Some(link) = path.next_in(fabric) {
-        let kind = &fabric.kinds[usize::from(fabric.ports[link].kind)];
+    for kind in path {
         let (a, l) = (kind.serialization(full).ps(), kind.serialization(last).ps());
         delays += kind.delay.ps();
         if count >= 2 {

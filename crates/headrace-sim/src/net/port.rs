@@ -26,7 +26,7 @@ pub(crate) struct Port {
     /// Packets that crossed the wire, and their bytes on it.
     pub(crate) crossed_packets: u64,
     pub(crate) crossed_wire_bytes: u64,
-    /// The node at the receiving end.
+    /// The node at the receiving end; [`ELSEWHERE`].
     pub(crate) receiver: u32,
     /// Index of its [`LinkKind`].
     pub(crate) kind: u16,
@@ -35,6 +35,9 @@ pub(crate) struct Port {
     /// An arrival is nothing but a packet off the wire: no account is kept and nothing is lost.
     pub(crate) plain: bool,
 }
+
+/// The receiver of a link that leads out of this part of the engine (see `border`).
+pub(crate) const ELSEWHERE: u32 = u32::MAX;
 
 /// What many links have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

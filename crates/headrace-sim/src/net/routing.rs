@@ -7,18 +7,36 @@ use super::packet::Packet;
 use crate::rng::{mix, stream_seed};
 use crate::spec::NetworkSpec;
 
-/// Next hops of every forwarding node towards every host.
+/// Next hops of every router towards every host.
 ///
-/// A router is a switch, or a host with several ports.
+/// A router is a switch, or a host with several ports. Hosts that hang off one switch share the way
+/// to it: a router's row has an entry an *anchor* (such a switch, or a host with ways of its own),
+/// and the anchor's own row one for each of its hosts.
 pub(crate) struct Routes {
-    hosts: usize,
-    /// `[router * hosts + destination]`: where in `egress` its next hops are and how many.
+    /// Where the row of each router begins in `groups`.
+    rows: Vec<u32>,
+    /// Where in `egress` the next hops are, and how many.
     groups: Vec<Group>,
-    /// Directed links.
+    /// Directed links, as the sending node's part of the engine numbers them.
     egress: Vec<u32>,
+    /// The same links, as the whole network numbers them.
+    links: Vec<u32>,
     /// Each router's ECMP salt.
     salt: Vec<u32>,
+    /// Of each router, which anchor it is; [`NO_ANCHOR`]: none.
+    anchor: Vec<u16>,
+    /// Of each host: its anchor, and its place among that anchor's hosts, counted from the end of
+    /// the anchors.
+    places: Vec<Place>,
 }
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    anchor: u16,
+    member: u16,
+}
+
+const NO_ANCHOR: u16 = u16::MAX;
 
 /// Packed in 32 bits: `first` in the upper 22, `count` in the lower 10.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,6 +52,13 @@ impl Group {
     }
 }
 
+/// A directed link: what the sending node's part of the engine calls it, and the whole network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Egress {
+    pub(crate) local: u32,
+    pub(crate) link: u32,
+}
+
 impl Routes {
     /// For the routers given as nodes; `egress_of(node, port)` names the directed link of a port.
     pub(crate) fn new(
@@ -41,60 +66,105 @@ impl Routes {
         graph: &Graph,
         routers: &[usize],
         seed: u64,
-        egress_of: impl Fn(usize, usize) -> u32,
+        egress_of: impl Fn(usize, usize) -> Egress,
     ) -> Self {
-        let hosts = graph.hosts.len();
+        let anchors = anchors(graph);
+        let mut places = vec![Place { anchor: 0, member: 0 }; graph.hosts.len()];
+        for (anchor, (_, members)) in anchors.iter().enumerate() {
+            for (member, &host) in members.iter().enumerate() {
+                let member = (anchors.len() + member) as u16;
+                places[host] = Place { anchor: anchor as u16, member };
+            }
+        }
+        let number_of = |node| {
+            let found = anchors.binary_search_by_key(&node, |(anchor, _)| *anchor);
+            found.map_or(NO_ANCHOR, |number| number as u16)
+        };
+        let anchor: Vec<u16> = routers.iter().map(|&node| number_of(node)).collect();
+        let lengths = anchor.iter().map(|&own| match own {
+            NO_ANCHOR => anchors.len(),
+            own => anchors.len() + anchors[usize::from(own)].1.len(),
+        });
+        let mut end = 0;
+        let mut begins = |length: usize| {
+            end += length;
+            (end - length) as u32
+        };
+        let rows: Vec<u32> = lengths.map(&mut begins).collect();
         let mut routes = Routes {
-            hosts,
-            groups: vec![Group::default(); routers.len() * hosts],
+            groups: vec![Group::default(); end],
+            rows,
             egress: Vec::new(),
+            links: Vec::new(),
             salt: (routers.iter())
                 .map(|&n| stream_seed(seed, &format!("{}/ecmp", network.nodes[n].name)) as u32)
                 .collect(),
+            anchor,
+            places,
         };
-        let mut known: BTreeMap<Vec<u32>, Group> = BTreeMap::new();
-        for (anchor, members) in anchors(graph) {
-            let distance = graph.distances(anchor);
-            for (router, &node) in routers.iter().enumerate() {
-                let towards = |target: &dyn Fn(usize) -> bool| -> Vec<u32> {
-                    let ports = graph.neighbours[node].iter().enumerate();
-                    ports.filter(|(_, n)| target(n.node)).map(|(p, _)| egress_of(node, p)).collect()
-                };
-                let forwards = |n: usize| n == anchor || graph.host_of[n].is_none();
-                let next = graph.neighbours[node].iter().filter(|n| forwards(n.node));
-                let nearest = next.map(|n| distance[n.node]).min();
-                let to_anchor = towards(&|n| forwards(n) && Some(distance[n]) == nearest);
-                for &host in &members {
-                    let next = if node == anchor {
-                        towards(&|n| n == graph.hosts[host])
-                    } else {
-                        to_anchor.clone()
-                    };
-                    let group = *known.entry(next).or_insert_with_key(|next| {
-                        let first = routes.egress.len();
-                        routes.egress.extend(next);
-                        Group::new(first, next.len())
-                    });
-                    routes.groups[router * hosts + host] = group;
-                }
-            }
-        }
+        routes.fill(graph, routers, &anchors, egress_of);
         routes
     }
 
+    fn fill(
+        &mut self,
+        graph: &Graph,
+        routers: &[usize],
+        anchors: &[(usize, Vec<usize>)],
+        egress_of: impl Fn(usize, usize) -> Egress,
+    ) {
+        let mut known: BTreeMap<Vec<Egress>, Group> = BTreeMap::new();
+        for (number, (anchor, members)) in anchors.iter().enumerate() {
+            let distance = graph.distances(*anchor);
+            for (router, &node) in routers.iter().enumerate() {
+                let row = self.rows[router] as usize;
+                let towards = |target: &dyn Fn(usize) -> bool| -> Vec<Egress> {
+                    let ports = graph.neighbours[node].iter().enumerate();
+                    let ports = ports.filter(|(_, n)| target(n.node));
+                    ports.map(|(port, _)| egress_of(node, port)).collect()
+                };
+                if node == *anchor && graph.host_of[node].is_none() {
+                    for (member, &host) in members.iter().enumerate() {
+                        let next = towards(&|n| n == graph.hosts[host]);
+                        let group = self.group(&mut known, next);
+                        self.groups[row + anchors.len() + member] = group;
+                    }
+                } else {
+                    let forwards = |n: usize| n == *anchor || graph.host_of[n].is_none();
+                    let next = graph.neighbours[node].iter().filter(|n| forwards(n.node));
+                    let nearest = next.map(|n| distance[n.node]).min();
+                    let next = towards(&|n| forwards(n) && Some(distance[n]) == nearest);
+                    let group = self.group(&mut known, next);
+                    self.groups[row + number] = group;
+                }
+            }
+        }
+    }
+
+    fn group(&mut self, known: &mut BTreeMap<Vec<Egress>, Group>, next: Vec<Egress>) -> Group {
+        *known.entry(next).or_insert_with_key(|next| {
+            let first = self.egress.len();
+            self.egress.extend(next.iter().map(|e| e.local));
+            self.links.extend(next.iter().map(|e| e.link));
+            Group::new(first, next.len())
+        })
+    }
+
     /// The directed link by which `router` sends a packet with flow hash `hash` to host `dst`.
-    pub(crate) fn next_hop(&self, router: usize, dst: usize, hash: u32) -> usize {
-        self.row(router).pick(dst, hash)
+    pub(crate) fn egress(&self, router: usize, dst: usize, hash: u32) -> Egress {
+        let at = self.row(router).pick(dst, hash);
+        Egress { local: self.egress[at], link: self.links[at] }
     }
 
     /// One router's next hops.
     #[inline(always)]
     pub(crate) fn row(&self, router: usize) -> Row<'_> {
-        let first = router * self.hosts;
         Row {
-            groups: &self.groups[first..first + self.hosts],
+            groups: &self.groups[self.rows[router] as usize..],
             egress: &self.egress,
+            places: &self.places,
             salt: self.salt[router],
+            anchor: self.anchor[router],
         }
     }
 }
@@ -104,29 +174,33 @@ impl Routes {
 pub(crate) struct Row<'a> {
     groups: &'a [Group],
     egress: &'a [u32],
+    places: &'a [Place],
     salt: u32,
+    anchor: u16,
 }
 
 impl Row<'_> {
-    /// The directed link by which the router sends a packet on.
+    /// The directed link by which the router sends a packet on, as its part numbers it.
     #[inline(always)]
     pub(crate) fn next_hop(self, packet: Packet) -> usize {
-        self.pick(usize::from(packet.dst()), packet.hash())
+        self.egress[self.pick(usize::from(packet.dst()), packet.hash())] as usize
     }
 
     #[inline(always)]
     fn pick(self, dst: usize, hash: u32) -> usize {
-        let group = self.groups[dst];
+        let place = self.places[dst];
+        let entry = if place.anchor == self.anchor { place.member } else { place.anchor };
+        let group = self.groups[usize::from(entry)];
         let draw = mix32(hash ^ self.salt);
         let (first, count) = (group.0 >> 10, group.0 & Group::MAX_COUNT as u32);
         let pick = (u64::from(draw) * u64::from(count)) >> 32;
-        self.egress[first as usize + pick as usize] as usize
+        first as usize + pick as usize
     }
 }
 
-/// Hosts by the node from which the way to them is the same for all: the switch that all links of
-/// the host go to, or the host itself.
-fn anchors(graph: &Graph) -> BTreeMap<usize, Vec<usize>> {
+/// The nodes from which the way to some hosts is the same for all, each with those hosts, in order:
+/// the switch that all links of a host go to, or the host itself.
+fn anchors(graph: &Graph) -> Vec<(usize, Vec<usize>)> {
     let mut anchors: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (number, &host) in graph.hosts.iter().enumerate() {
         let first = graph.neighbours[host][0].node;
@@ -134,7 +208,7 @@ fn anchors(graph: &Graph) -> BTreeMap<usize, Vec<usize>> {
         let anchor = if only && graph.host_of[first].is_none() { first } else { host };
         anchors.entry(anchor).or_default().push(number);
     }
-    anchors
+    anchors.into_iter().collect()
 }
 
 /// Two rounds of multiply and shift: every bit of the flow's hash and the salt reaches the top bits.

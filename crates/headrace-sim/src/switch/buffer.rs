@@ -62,7 +62,8 @@ impl Pool {
             self.dark += queue.calm;
             if queue.alpha_q16 != u64::MAX {
                 // A queue at its calm limit is admitted while more than this is free.
-                threshold = threshold.max((queue.calm << 16) / queue.alpha_q16 + 1);
+                let free = (u128::from(queue.calm) << 16) / u128::from(queue.alpha_q16) + 1;
+                threshold = threshold.max(free.min(u128::from(u64::MAX)) as u64);
             }
         }
         let limit = self.quiet.min(self.capacity.saturating_sub(threshold));
@@ -203,7 +204,8 @@ impl QueueBuffer {
             return Err(self.full);
         }
         let free = pool.capacity - used;
-        if self.alpha_q16 != u64::MAX && self.shared_used << 16 >= self.alpha_q16 * free {
+        let part = u128::from(self.shared_used) << 16;
+        if self.alpha_q16 != u64::MAX && part >= u128::from(self.alpha_q16) * u128::from(free) {
             return Err(DropReason::DynamicThreshold);
         }
         Ok(true)

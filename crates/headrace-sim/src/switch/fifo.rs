@@ -8,13 +8,15 @@
 //!
 //! A lit port is brought up to date (settled) before anyone looks at it: each transmission that has
 //! ended frees its buffer, and at that moment the next packet's starts and is shown to the
-//! congestion points. What they see, and so every result, is as if each departure had been an event.
+//! congestion points. What they see, and so every result, is as if each departure had been an event;
+//! but for the bytes sent so far, which points that only mark do not look at.
 
 use headrace_cc::units::Time;
 
 use super::buffer::{Pool, PortView};
 use crate::net::fabric::Fabric;
 use crate::net::packet::{Flags, Packet};
+use crate::net::port::ELSEWHERE;
 
 impl Fabric {
     /// As [`Fabric::offer`], for ports with an account, or where one is needed now.
@@ -60,13 +62,14 @@ impl Fabric {
         detail.unsettled += 1;
         let arrival = done + kind.delay;
         if port.wire.is_empty() {
-            self.schedule.announce(port.receiver as usize, id, arrival);
+            match port.receiver {
+                ELSEWHERE => self.leaving.push(id as u32),
+                node => self.schedule.announce(node as usize, id, arrival),
+            }
         }
         let joined = port.wire.push(packet.assign(Flags::SHARED, shared).arriving(arrival));
         if detail.queue.loud(pool) {
-            let sent = port.crossed_wire_bytes;
-            let view =
-                PortView { now, tx_bytes: sent, rate: kind.rate, ingress, size: frame as u32 };
+            let view = PortView { now, tx_bytes: 0, rate: kind.rate, ingress, size: frame as u32 };
             if detail.queue.watches_arrivals() {
                 detail.queue.on_arrival(pool, &view, joined);
             }
@@ -182,12 +185,11 @@ impl Fabric {
         }
         let starts = detail.next_done;
         let kind = &self.kinds[usize::from(port.kind)];
-        let tx_bytes = port.crossed_wire_bytes;
         let next = port.wire.get_mut(at + 1);
         detail.next_done = next.arrival() - kind.delay;
         if detail.queue.loud(pool) {
             let size = u32::from(next.wire() - self.unbuffered);
-            let view = PortView { now: starts, tx_bytes, rate: kind.rate, ingress: 0, size };
+            let view = PortView { now: starts, tx_bytes: 0, rate: kind.rate, ingress: 0, size };
             detail.queue.on_departure(pool, &view, next);
         }
     }

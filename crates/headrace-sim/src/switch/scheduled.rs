@@ -38,6 +38,8 @@ pub(crate) struct Scheduled {
     pub(crate) queues: Vec<Queue>,
     pub(crate) queue_of_priority: [u8; 8],
     pub(crate) sending: Option<Sending>,
+    /// Bytes on the wire of all transmissions that have started.
+    pub(crate) sent_bytes: u64,
     /// Time to send all that wait.
     pub(crate) waiting: Time,
     scheduler: Scheduler,
@@ -68,6 +70,7 @@ impl Scheduled {
         Scheduled {
             queues,
             queue_of_priority,
+            sent_bytes: 0,
             sending: None,
             waiting: Time::ZERO,
             scheduler,

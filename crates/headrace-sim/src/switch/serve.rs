@@ -6,6 +6,7 @@ use super::buffer::PortView;
 use super::scheduled::{Sending, Waiting};
 use crate::net::fabric::Fabric;
 use crate::net::packet::{Flags, Packet};
+use crate::net::port::ELSEWHERE;
 
 impl Fabric {
     /// As [`Fabric::offer`], for a port with a scheduler.
@@ -25,9 +26,8 @@ impl Fabric {
         let packet = packet.assign(Flags::SHARED, shared);
         let joined = queue.waiting.push(Waiting { packet, ingress });
         if queue.buffer.watches_arrivals() && queue.buffer.loud(pool) {
-            let sent = port.crossed_wire_bytes;
-            let view =
-                PortView { now, tx_bytes: sent, rate: kind.rate, ingress, size: frame as u32 };
+            let (tx_bytes, size) = (scheduled.sent_bytes, frame as u32);
+            let view = PortView { now, tx_bytes, rate: kind.rate, ingress, size };
             queue.buffer.on_arrival(pool, &view, &mut joined.packet);
         }
         if packet.flags().has(Flags::EXTRA) {
@@ -66,9 +66,8 @@ impl Fabric {
         let frame = u64::from(packet.wire() - self.unbuffered);
         let pool = &self.pools[queue.buffer.pool as usize];
         if queue.buffer.loud(pool) {
-            let sent = port.crossed_wire_bytes;
-            let view =
-                PortView { now, tx_bytes: sent, rate: kind.rate, ingress, size: frame as u32 };
+            let (tx_bytes, size) = (scheduled.sent_bytes, frame as u32);
+            let view = PortView { now, tx_bytes, rate: kind.rate, ingress, size };
             queue.buffer.on_departure(pool, &view, &mut packet);
         }
         if packet.flags().has(Flags::EXTRA) {
@@ -77,11 +76,15 @@ impl Fabric {
         let shared = packet.flags().has(Flags::SHARED);
         let serialization = kind.serialization(packet.wire());
         let done = now + serialization;
+        scheduled.sent_bytes += u64::from(packet.wire());
         scheduled.waiting = scheduled.waiting - serialization;
         scheduled.sending = Some(Sending { queue: queue_id, frame, shared, done });
         packet = packet.arriving(done + kind.delay);
         if port.wire.is_empty() {
-            self.schedule.announce(port.receiver as usize, id, packet.arrival());
+            match port.receiver {
+                ELSEWHERE => self.leaving.push(id as u32),
+                node => self.schedule.announce(node as usize, id, packet.arrival()),
+            }
         }
         port.wire.push(packet);
         self.schedule.set_own(node, source, done);

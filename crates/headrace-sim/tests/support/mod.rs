@@ -39,7 +39,10 @@ pub fn run(spec: &RunSpec, flows: Vec<FlowSpec>) -> (Totals, Kept) {
     try_run(spec, flows).expect("the run succeeds")
 }
 
-pub fn run_workload(spec: &RunSpec, load: impl Workload) -> Result<(Totals, Kept), SimError> {
+pub fn run_workload(
+    spec: &RunSpec,
+    load: impl Workload + Send,
+) -> Result<(Totals, Kept), SimError> {
     let mut kept = Kept::default();
     let simulation = Simulation::new(spec, load)?;
     let totals = simulation.run(&mut kept, &mut |_| ControlFlow::Continue(()))?;
