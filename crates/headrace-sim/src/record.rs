@@ -156,6 +156,8 @@ pub struct Totals {
     pub sent_data_packets: u64,
     /// Packets dropped, by [`DropReason::ALL`].
     pub drops: [u64; 5],
+    /// Data packets dropped.
+    pub dropped_data_packets: u64,
     /// Bytes of dropped frames, by [`DropReason::ALL`].
     pub dropped_bytes: [u64; 5],
     /// Packets marked by switches.

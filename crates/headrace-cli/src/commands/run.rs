@@ -183,7 +183,8 @@ fn totals(summary: &Summary) -> Vec<Vec<String>> {
         row("goodput", show::bits_per_second(summary.goodput_bps)),
         row("loss rate", {
             let drops = &summary.drops;
-            format!("{} ({} packets dropped)", show::percent(summary.loss_rate), drops.packets)
+            let rate = show::percent(summary.loss_rate);
+            format!("{rate} of data ({} packets of any kind dropped)", drops.packets)
         }),
         row("marks", show::count(summary.marks as f64)),
     ];

@@ -56,7 +56,7 @@ pub struct Summary {
     pub packets: Packets,
     /// Packets dropped.
     pub drops: Drops,
-    /// Packets dropped over data packets sent.
+    /// Data packets dropped over data packets sent.
     pub loss_rate: f64,
     /// Packets marked by switches.
     pub marks: u64,
@@ -257,7 +257,7 @@ impl Summary {
                         .collect(),
                 ),
             },
-            loss_rate: share(dropped as f64, totals.sent_data_packets as f64),
+            loss_rate: share(totals.dropped_data_packets as f64, totals.sent_data_packets as f64),
             marks: totals.marks,
             links: links(context, totals),
             long_flows: long_flows(collector, totals.end),
@@ -509,6 +509,7 @@ mod tests {
             flows_started: 4,
             flows_finished: 3,
             sent_data_packets: 200,
+            dropped_data_packets: 2,
             drops: [1, 0, 0, 0, 1],
             goodput_bytes: 5_000,
             ..Totals::default()

@@ -42,44 +42,53 @@ const TOLD_AHEAD: usize = 256;
 /// One picosecond: what is before `t + TICK` is at `t` at the latest.
 pub(super) const TICK: Time = Time::from_ps(1);
 
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// To be asked again.
+    Again,
+    /// An epoch, from the next event to before the bound.
+    Epoch {
+        next: Time,
+        bound: Time,
+    },
+    End,
+}
+
 impl Course {
-    /// Every part stands still: does what the run has to do now. Returns the time of the next event
-    /// and the end, exclusive, of the epoch that follows; `None` ends the run.
+    /// Every part stands still: does the next thing that the run has to do, or says that there is
+    /// none before the next epoch.
     pub(super) fn attend<W: Workload>(
         &mut self,
         parts: &mut Held<'_>,
         paths: &Paths,
         workload: &Mutex<W>,
         recorder: &mut impl Recorder,
-    ) -> Result<Option<(Time, Time)>, SimError> {
+    ) -> Result<Step, SimError> {
         self.tidy(parts, paths);
-        loop {
-            if let Some(error) = self.error.take() {
-                return Err(error);
-            }
-            let next = parts.iter().map(|part| part.next()).min().unwrap_or(Time::NEVER);
-            let bound = self.bound();
-            if next < bound {
-                self.flush(next, recorder);
-                return Ok(Some((next, bound.min(next.saturating_add(self.stride)))));
-            }
-            if self.is_over(parts) || bound == Time::NEVER {
-                break;
-            }
-            let sample = self.sampler.as_ref().map_or(Time::NEVER, |s| s.next);
-            let start = self.coming.map_or(Time::NEVER, |flow| flow.start);
-            if start <= sample.min(self.until) {
-                self.tell_ahead(start, parts, paths, workload);
-            } else if sample <= self.until {
-                self.samples += 1;
-                self.last_sample = sample;
-                self.sampler.iter_mut().for_each(|s| s.sample(parts, recorder));
-            } else {
-                break;
-            }
+        if let Some(error) = self.error.take() {
+            return Err(error);
         }
-        self.flush(Time::NEVER, recorder);
-        Ok(None)
+        let next = parts.iter().map(|part| part.next()).min().unwrap_or(Time::NEVER);
+        let bound = self.bound();
+        if next < bound {
+            self.flush(next, recorder);
+            return Ok(Step::Epoch { next, bound: bound.min(next.saturating_add(self.stride)) });
+        }
+        let sample = self.sampler.as_ref().map_or(Time::NEVER, |s| s.next);
+        let start = self.coming.map_or(Time::NEVER, |flow| flow.start);
+        let over = self.is_over(parts) || bound == Time::NEVER;
+        if !over && start <= sample.min(self.until) {
+            self.tell_ahead(start, parts, paths, workload);
+        } else if !over && sample <= self.until {
+            self.samples += 1;
+            self.last_sample = sample;
+            self.sampler.iter_mut().for_each(|s| s.sample(parts, recorder));
+        } else {
+            self.flush(Time::NEVER, recorder);
+            return Ok(Step::End);
+        }
+        Ok(Step::Again)
     }
 
     /// The first thing that the run itself has to do: what starts now must be known before, what is
@@ -99,12 +108,13 @@ impl Course {
 
     /// When the run ended: at its last event, or where it was to end with more to come.
     pub(super) fn end(&self, parts: &Held<'_>) -> Time {
-        let last = parts.iter().map(|part| part.now).max().unwrap_or(Time::ZERO);
-        if self.is_over(parts) || self.until == Time::NEVER {
-            last.max(self.last_sample)
-        } else {
-            self.until
-        }
+        let over = self.is_over(parts) || self.until == Time::NEVER;
+        if over { self.latest(parts) } else { self.until }
+    }
+
+    /// Time of the latest event.
+    fn latest(&self, parts: &Held<'_>) -> Time {
+        parts.iter().map(|part| part.now).max().unwrap_or(Time::ZERO).max(self.last_sample)
     }
 
     /// Tells hosts of the flows that start at `start`, and of some that start after it, so that
@@ -173,10 +183,14 @@ impl Course {
         ready.rates.iter().for_each(|r| recorder.rate(r));
     }
 
-    pub(super) fn progress(&self, parts: &Held<'_>, epoch: Option<(Time, Time)>) -> Progress {
+    pub(super) fn progress(&self, parts: &Held<'_>, step: Step) -> Progress {
         let sum = |of: fn(&Part) -> u64| parts.iter().map(|part| of(part)).sum();
         Progress {
-            now: epoch.map_or_else(|| self.end(parts), |(next, _)| next),
+            now: match step {
+                Step::Epoch { next, .. } => next,
+                Step::Again => self.latest(parts),
+                Step::End => self.end(parts),
+            },
             packet_hops: sum(|p| p.packet_hops),
             flows_started: sum(|p| p.transport.tally.flows_started),
             flows_finished: sum(|p| p.transport.tally.flows_finished),

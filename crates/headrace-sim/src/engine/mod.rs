@@ -32,7 +32,7 @@ use std::sync::Mutex;
 
 use headrace_cc::units::Time;
 
-use self::course::{Course, TICK};
+use self::course::{Course, Step, TICK};
 use self::layout::Layout;
 use self::parallel::Parts;
 use self::part::World;
@@ -115,15 +115,20 @@ impl<W: Workload + Send> Simulation<W> {
             loop {
                 parts.deliver_all();
                 let mut held = parts.hold();
-                let epoch = course.attend(&mut held, paths, workload, recorder)?;
-                let progress = course.progress(&held, epoch);
+                let step = course.attend(&mut held, paths, workload, recorder)?;
+                let progress = course.progress(&held, step);
                 if watch(&progress).is_break() {
                     return Err(SimError::Interrupted(progress.now));
                 }
-                let Some((next, bound)) = epoch else { return Ok(()) };
                 drop(held);
-                parts.begin_epoch(next);
-                workers.run_epoch(bound);
+                match step {
+                    Step::Again => {}
+                    Step::End => return Ok(()),
+                    Step::Epoch { next, bound } => {
+                        parts.begin_epoch(next);
+                        workers.run_epoch(bound);
+                    }
+                }
             }
         });
         outcome?;
@@ -160,6 +165,7 @@ impl<W: Workload + Send> Simulation<W> {
             totals.goodput_bytes += tally.goodput_bytes;
             in_flight += part.in_flight();
             let drops = &part.fabric.drops;
+            totals.dropped_data_packets += drops.data_packets;
             for reason in 0..totals.drops.len() {
                 totals.drops[reason] += drops.packets[reason];
                 totals.dropped_bytes[reason] += drops.bytes[reason];

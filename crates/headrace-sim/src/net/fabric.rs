@@ -3,7 +3,7 @@
 use headrace_cc::units::Time;
 
 use super::border::{Far, Mail};
-use super::packet::{Extra, Flags, Packet};
+use super::packet::{Extra, Flags, Kind, Packet};
 use super::port::{Detail, ELSEWHERE, LinkKind, Port};
 use crate::engine::schedule::Schedule;
 use crate::record::DropReason;
@@ -39,6 +39,8 @@ pub(crate) struct Fabric {
 pub(crate) struct Drops {
     pub(crate) packets: [u64; 5],
     pub(crate) bytes: [u64; 5],
+    /// Those of them that were data.
+    pub(crate) data_packets: u64,
     /// Flow and bytes on the wire of each drop that its flow has not been told of yet.
     pub(crate) untold: Vec<(u32, u16)>,
 }
@@ -111,6 +113,7 @@ impl Fabric {
     fn count_drop(&mut self, reason: DropReason, packet: Packet) {
         self.drops.packets[reason as usize] += 1;
         self.drops.bytes[reason as usize] += self.frame(packet);
+        self.drops.data_packets += u64::from(packet.flags().kind() == Kind::Data);
         self.drops.untold.push((packet.flow(), packet.wire()));
     }
 

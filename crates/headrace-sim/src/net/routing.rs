@@ -38,17 +38,31 @@ struct Place {
 
 const NO_ANCHOR: u16 = u16::MAX;
 
-/// Packed in 32 bits: `first` in the upper 22, `count` in the lower 10.
+/// Where in `egress` the next hops begin, and how many there are.
 #[derive(Clone, Copy, Debug, Default)]
-struct Group(u32);
+struct Group {
+    first: u32,
+    count: u32,
+}
 
-impl Group {
-    /// Most next hops of a destination.
-    const MAX_COUNT: usize = (1 << 10) - 1;
+/// The groups of next hops that there are. Most nodes have few, used again and again.
+#[derive(Default)]
+struct Groups {
+    known: BTreeMap<Vec<Egress>, Group>,
+    /// Room for a list in the making.
+    next: Vec<Egress>,
+}
 
-    fn new(first: usize, count: usize) -> Self {
-        assert!(first < 1 << 22 && count <= Group::MAX_COUNT, "too many next hops");
-        Group((first as u32) << 10 | count as u32)
+impl Groups {
+    fn number(&mut self, next: &[Egress], egress: &mut Vec<u32>, links: &mut Vec<u32>) -> Group {
+        if let Some(group) = self.known.get(next) {
+            return *group;
+        }
+        let group = Group { first: egress.len() as u32, count: next.len() as u32 };
+        egress.extend(next.iter().map(|e| e.local));
+        links.extend(next.iter().map(|e| e.link));
+        self.known.insert(next.to_vec(), group);
+        group
     }
 }
 
@@ -113,41 +127,50 @@ impl Routes {
         anchors: &[(usize, Vec<usize>)],
         egress_of: impl Fn(usize, usize) -> Egress,
     ) {
-        let mut known: BTreeMap<Vec<Egress>, Group> = BTreeMap::new();
+        let mut groups = Groups::default();
         for (number, (anchor, members)) in anchors.iter().enumerate() {
             let distance = graph.distances(*anchor);
+            let forwards = |n: usize| n == *anchor || graph.host_of[n].is_none();
             for (router, &node) in routers.iter().enumerate() {
                 let row = self.rows[router] as usize;
-                let towards = |target: &dyn Fn(usize) -> bool| -> Vec<Egress> {
-                    let ports = graph.neighbours[node].iter().enumerate();
-                    let ports = ports.filter(|(_, n)| target(n.node));
-                    ports.map(|(port, _)| egress_of(node, port)).collect()
-                };
+                let ports = &graph.neighbours[node];
                 if node == *anchor && graph.host_of[node].is_none() {
-                    for (member, &host) in members.iter().enumerate() {
-                        let next = towards(&|n| n == graph.hosts[host]);
-                        let group = self.group(&mut known, next);
+                    let mut towards = vec![Vec::new(); members.len()];
+                    for (port, neighbour) in ports.iter().enumerate() {
+                        let host = graph.host_of[neighbour.node].map(|host| host as usize);
+                        let member = host.and_then(|host| members.binary_search(&host).ok());
+                        if let Some(member) = member {
+                            towards[member].push(egress_of(node, port));
+                        }
+                    }
+                    for (member, next) in towards.iter().enumerate() {
+                        let group = groups.number(next, &mut self.egress, &mut self.links);
                         self.groups[row + anchors.len() + member] = group;
                     }
                 } else {
-                    let forwards = |n: usize| n == *anchor || graph.host_of[n].is_none();
-                    let next = graph.neighbours[node].iter().filter(|n| forwards(n.node));
-                    let nearest = next.map(|n| distance[n.node]).min();
-                    let next = towards(&|n| forwards(n) && Some(distance[n]) == nearest);
-                    let group = self.group(&mut known, next);
+                    let mut nearest = u32::MAX;
+                    groups.next.clear();
+                    for (port, neighbour) in ports.iter().enumerate() {
+                        let far = if forwards(neighbour.node) {
+                            distance[neighbour.node]
+                        } else {
+                            u32::MAX
+                        };
+                        if far < nearest {
+                            nearest = far;
+                            groups.next.clear();
+                        }
+                        if far == nearest && far != u32::MAX {
+                            groups.next.push(egress_of(node, port));
+                        }
+                    }
+                    let next = std::mem::take(&mut groups.next);
+                    let group = groups.number(&next, &mut self.egress, &mut self.links);
+                    groups.next = next;
                     self.groups[row + number] = group;
                 }
             }
         }
-    }
-
-    fn group(&mut self, known: &mut BTreeMap<Vec<Egress>, Group>, next: Vec<Egress>) -> Group {
-        *known.entry(next).or_insert_with_key(|next| {
-            let first = self.egress.len();
-            self.egress.extend(next.iter().map(|e| e.local));
-            self.links.extend(next.iter().map(|e| e.link));
-            Group::new(first, next.len())
-        })
     }
 
     /// The directed link by which `router` sends a packet with flow hash `hash` to host `dst`.
@@ -192,9 +215,8 @@ impl Row<'_> {
         let entry = if place.anchor == self.anchor { place.member } else { place.anchor };
         let group = self.groups[usize::from(entry)];
         let draw = mix32(hash ^ self.salt);
-        let (first, count) = (group.0 >> 10, group.0 & Group::MAX_COUNT as u32);
-        let pick = (u64::from(draw) * u64::from(count)) >> 32;
-        first as usize + pick as usize
+        let pick = (u64::from(draw) * u64::from(group.count)) >> 32;
+        group.first as usize + pick as usize
     }
 }
 
