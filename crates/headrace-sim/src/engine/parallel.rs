@@ -74,10 +74,13 @@ impl Parts {
         let _alarm = Alarm(&self.failed);
         let mut mail = Mail::default();
         let mut clock = self.clocks[index].read();
-        let mut waited = 0;
+        let (mut safe, mut waited) = (Time::ZERO, 0);
         while clock < bound {
-            let safe = self.safe(index);
-            self.collect(index, &mut part, &mut mail);
+            let reach = self.safe(index);
+            if reach > safe {
+                safe = reach;
+                self.collect(index, &mut part, &mut mail);
+            }
             part.run_to(safe.min(bound), world);
             let next = part.next_event().min(safe).min(bound);
             if next > clock {

@@ -25,6 +25,9 @@ impl Mail {
 
     /// Adds what `other` holds behind what is here, and empties it.
     pub(crate) fn append(&mut self, other: &mut Mail) {
+        if self.is_empty() {
+            return std::mem::swap(self, other);
+        }
         self.packets.append(&mut other.packets);
         self.extras.append(&mut other.extras);
         self.flows.append(&mut other.flows);
