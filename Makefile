@@ -10,7 +10,7 @@ DETERMINISM_SCENARIO ?= scenarios/bench/leaf-spine-dctcp.toml
 export CARGO_TERM_PROGRESS_WHEN := never
 export PYTHONDONTWRITEBYTECODE := 1
 
-.PHONY: help demo test lint bench bench-queues setup release
+.PHONY: help demo test lint bench bench-queues bench-instructions setup release
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -19,12 +19,13 @@ help: ## this list
 demo: release ## one figure of a paper, quick size: its claims as a table, its picture as SVG
 	$(HEADRACE) reproduce bcc/fig2
 
-test: setup lint ## lints, every test, and debug against release byte by byte: what CI runs
+test: setup lint ## lints, every test, debug against release byte by byte, instructions: what CI runs
 	cargo test $(CARGO_FLAGS) --workspace
 	python3 -m unittest discover --start-directory bench
 	cargo build $(CARGO_FLAGS) --bin headrace
 	$(MAKE) release
 	tools/determinism.sh $(DETERMINISM_SCENARIO) target/debug/headrace $(HEADRACE)
+	$(MAKE) bench-instructions
 
 lint: setup ## formatting, clippy, and the dependencies' licences and sources
 	cargo fmt --all --check
@@ -34,6 +35,10 @@ lint: setup ## formatting, clippy, and the dependencies' licences and sources
 bench: release ## packet-hops per CPU second on one core; BASE=path/to/headrace compares with it
 	python3 bench/speed.py --headrace $(HEADRACE) --rounds $(ROUNDS) $(if $(BASE),--base $(BASE)) \
 	    $(BENCH_SCENARIOS)
+
+bench-instructions: release ## instructions per packet-hop against bench/instructions.json; fails at +5 %
+	tools/setup.sh measure
+	python3 bench/instructions.py --headrace $(HEADRACE)
 
 bench-queues: ## pending-event structures compared (bench/QUEUES.md)
 	cargo build $(CARGO_FLAGS) --release --package headrace-bench-queues

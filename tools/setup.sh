@@ -2,6 +2,7 @@
 # Installs what a build or the lints need and the machine lacks; does nothing where it is there.
 #   tools/setup.sh build   checks for cargo, python3 and a C compiler
 #   tools/setup.sh lint    the same, then rustfmt, clippy and, in .tools, cargo-deny
+#   tools/setup.sh measure valgrind, where apt-get can install it
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -37,6 +38,19 @@ install_deny() {
         --root .tools --version "$deny_version" cargo-deny
 }
 
+install_valgrind() {
+    if command -v valgrind >/dev/null; then
+        return
+    fi
+    if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
+        say "installing valgrind"
+        apt-get install --yes --quiet valgrind >/dev/null 2>&1 && return
+        apt-get update --quiet >/dev/null 2>&1
+        apt-get install --yes --quiet valgrind >/dev/null 2>&1 && return
+    fi
+    say "valgrind is not installed and cannot be: instructions are not counted"
+}
+
 case "${1-}" in
 build) check_build ;;
 lint)
@@ -45,8 +59,9 @@ lint)
     add_component clippy clippy
     install_deny
     ;;
+measure) install_valgrind ;;
 *)
-    say "usage: tools/setup.sh build|lint"
+    say "usage: tools/setup.sh build|lint|measure"
     exit 2
     ;;
 esac
