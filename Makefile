@@ -6,6 +6,8 @@ HEADRACE := target/release/headrace
 ROUNDS ?= 5
 BENCH_SCENARIOS ?= scenarios/bench/leaf-spine-dctcp.toml scenarios/bench/fat-tree-dctcp.toml
 DETERMINISM_SCENARIO ?= scenarios/bench/leaf-spine-dctcp.toml
+# A million flows take minutes.
+THREADS_SCENARIOS ?= $(filter-out scenarios/million-flows.toml,$(wildcard scenarios/*.toml)) $(BENCH_SCENARIOS)
 
 export CARGO_TERM_PROGRESS_WHEN := never
 export PYTHONDONTWRITEBYTECODE := 1
@@ -19,12 +21,16 @@ help: ## this list
 demo: release ## one figure of a paper, quick size: its claims as a table, its picture as SVG
 	$(HEADRACE) reproduce bcc/fig2
 
-test: setup lint ## lints, every test, debug against release byte by byte, instructions: what CI runs
+test: setup lint ## lints, tests, builds and threads against each other byte by byte: what CI runs
 	cargo test $(CARGO_FLAGS) --workspace
 	python3 -m unittest discover --start-directory bench
 	cargo build $(CARGO_FLAGS) --bin headrace
 	$(MAKE) release
 	tools/determinism.sh $(DETERMINISM_SCENARIO) target/debug/headrace $(HEADRACE)
+	set -e; for scenario in $(THREADS_SCENARIOS); do \
+	    tools/determinism.sh $$scenario $(HEADRACE) "$(HEADRACE) --threads 2" \
+	        "$(HEADRACE) --threads 3" "$(HEADRACE) --threads 4" "$(HEADRACE) --threads 8"; \
+	done
 	$(MAKE) bench-instructions
 
 lint: setup ## formatting, clippy, and the dependencies' licences and sources

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Runs one scenario with several builds of headrace and compares what they write, byte by byte:
-#   tools/determinism.sh SCENARIO HEADRACE HEADRACE...
+# Runs one scenario with several builds or options of headrace and compares what they write, byte by
+# byte:
+#   tools/determinism.sh SCENARIO "HEADRACE [OPTION...]" "HEADRACE [OPTION...]"...
 # Only manifest.json may differ (it holds times and paths).
 set -euo pipefail
 
 if (($# < 3)); then
-    echo "usage: tools/determinism.sh SCENARIO HEADRACE HEADRACE..." >&2
+    echo 'usage: tools/determinism.sh SCENARIO "HEADRACE [OPTION...]" "HEADRACE [OPTION...]"...' >&2
     exit 2
 fi
 scenario=$1
@@ -16,7 +17,8 @@ trap 'rm -rf "$scratch"' EXIT
 
 count=0
 for headrace in "$@"; do
-    "$headrace" run "$scenario" --out "$scratch/$count" >/dev/null 2>"$scratch/$count.log" </dev/null || {
+    read -ra command <<<"$headrace"
+    "${command[0]}" run "$scenario" "${command[@]:1}" --out "$scratch/$count" >/dev/null 2>"$scratch/$count.log" </dev/null || {
         cat "$scratch/$count.log" >&2
         echo "determinism: $headrace failed on $scenario" >&2
         exit 1
@@ -32,4 +34,4 @@ for headrace in "$@"; do
     fi
     count=$((count + 1))
 done
-echo "determinism: $count builds wrote the same on $scenario" >&2
+echo "determinism: $count runs wrote the same on $scenario" >&2
