@@ -91,7 +91,15 @@ fn metrics_of(summary: &Value) -> Vec<String> {
     let totals = ["goodput_bps", "steady.goodput_bps", "steady.jain", "loss_rate"];
     metrics.extend(totals.map(String::from));
     metrics.extend(
-        ["drops.packets", "marks", "queues.avg_bytes", "queues.max_bytes"].map(String::from),
+        [
+            "drops.packets",
+            "marks",
+            "queues.avg_bytes",
+            "queues.max_bytes",
+            "peak_queues.switch.bytes",
+            "peak_queues.host.bytes",
+        ]
+        .map(String::from),
     );
     let sets = keys("links.sets");
     metrics.extend(sets.iter().map(|set| format!("links.sets.{set}.avg_utilisation")));
