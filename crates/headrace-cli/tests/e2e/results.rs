@@ -1,7 +1,5 @@
 //! Result folders: what is in them, whole or not at all, the same for the same scenario and seed.
 
-use std::time::Duration;
-
 use crate::support::{Place, SMALL};
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Float64Type, UInt64Type};
@@ -159,32 +157,6 @@ fn a_full_disk_is_one_error_and_leaves_nothing() {
     drop(disk);
 }
 
-#[cfg(unix)]
-#[test]
-#[expect(clippy::disallowed_methods, reason = "waits for another process")]
-fn an_interruption_leaves_nothing() {
-    let place = Place::with_small();
-    // Enough flows for minutes.
-    let args = ["run", "small.toml", "--set", "traffic.0.flows=5000000", "--out", "out"];
-    let child = place.command(&args).spawn().unwrap();
-    // It has begun once its hidden folder is there.
-    let begun = || place.names(".").iter().any(|name| name.starts_with(".out.partial-"));
-    for _ in 0..200 {
-        if begun() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    assert!(begun(), "the run has begun");
-    std::thread::sleep(Duration::from_millis(300));
-    let mut kill = std::process::Command::new("kill");
-    kill.args(["-INT", &child.id().to_string()]);
-    assert!(kill.status().unwrap().success());
-    let ran = crate::support::Ran::of(child.wait_with_output().unwrap());
-    ran.fails(1, &["interrupted at simulated time", "no results were written to out"]);
-    assert_eq!(place.names("."), ["small.toml"]);
-}
-
 #[test]
 fn runs_compare_side_by_side() {
     let place = Place::with_small();
@@ -206,8 +178,14 @@ fn a_flow_list_can_be_written_and_carried_again() {
     assert_eq!(text.lines().count(), 61);
     place.run(&["flows", "small.toml", "-o", "flows.csv"]).fails(2, &["exists", "--force"]);
     let traffic = SMALL.find("[[traffic]]").unwrap();
-    let list = "[[traffic]]\nkind = \"list\"\nfile = \"flows.csv\"\nscheme = \"dctcp\"\n";
-    place.write("list.toml", &format!("{}{list}", &SMALL[..traffic]));
+    let list = "[[traffic]]\nname = \"websearch\"\nkind = \"list\"\nfile = \"flows.csv\"\n";
+    place.write("list.toml", &format!("{}{list}scheme = \"dctcp\"\n", &SMALL[..traffic]));
     place.run(&["run", "list.toml", "--out", "list"]).ok();
-    assert_eq!(place.json("list/summary.json")["flows"]["finished"], 60);
+    place.run(&["run", "small.toml", "--out", "drawn"]).ok();
+    for file in FILES.into_iter().filter(|file| *file != "manifest.json") {
+        let same = place.read(&format!("list/{file}")) == place.read(&format!("drawn/{file}"));
+        assert!(same, "{file}");
+    }
+    let whole = place.run(&["flows", "small.toml", "--whole-ns"]).ok().out;
+    assert!(text.contains('.') && !whole.contains('.'), "{whole}");
 }

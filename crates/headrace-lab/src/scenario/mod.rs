@@ -27,7 +27,9 @@
 
 pub mod catalog;
 pub mod classes;
-mod flow_list;
+mod fields;
+pub mod files;
+pub mod flow_list;
 mod overrides;
 pub mod problems;
 pub mod reader;
@@ -37,7 +39,7 @@ pub mod trace;
 pub mod tree;
 pub mod units;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use headrace_cc::sender::Ecn;
 use headrace_cc::units::{Rate, Time};
@@ -112,6 +114,7 @@ pub struct Scenario {
     link_sets: Vec<(String, Vec<usize>)>,
     notes: Vec<String>,
     resolved: serde_json::Value,
+    inputs: Vec<PathBuf>,
 }
 
 impl Scenario {
@@ -122,13 +125,15 @@ impl Scenario {
     /// Everything that is wrong, each with file, line, column and remedy.
     pub fn load(path: &Path, sets: &[String]) -> Result<Scenario, Problems> {
         let shown = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = files::read_text(path, files::SCENARIO_BYTES).map_err(|error| {
             let message = format!("cannot read the scenario: {error}");
             Problem::with_file(&shown, message, "name a readable TOML file")
         })?;
         let stem = path.file_stem().map_or_else(|| shown.clone(), |s| s.to_string_lossy().into());
         let base = path.parent().unwrap_or(Path::new("."));
-        Scenario::read(&stem, &shown, &text, base, sets)
+        let mut scenario = Scenario::read(&stem, &shown, &text, base, sets)?;
+        scenario.inputs.push(path.to_owned());
+        Ok(scenario)
     }
 
     /// Reads a text; problems call it `name`. Files that it names are relative to `base_dir`.
@@ -197,6 +202,11 @@ impl Scenario {
         self.spec.network.nodes.iter().filter(is_host).map(|node| node.name.clone()).collect()
     }
 
+    /// The files that it was read from: its own, CDFs, flow lists.
+    pub fn inputs(&self) -> &[PathBuf] {
+        &self.inputs
+    }
+
     /// Named sets of links, as indices into the network's links.
     pub fn link_sets(&self) -> &[(String, Vec<usize>)] {
         &self.link_sets
@@ -252,8 +262,18 @@ fn build(context: &Context, root: &Node, name: &str) -> Option<Scenario> {
     let spec = RunSpec { network, classes, seed, until, trace };
     let name = name.to_owned();
     let description = description?;
-    let link_sets = topology.sets;
-    Some(Scenario { name, description, spec, size_classes, traffic, link_sets, notes, resolved })
+    let (link_sets, inputs) = (topology.sets, context.files());
+    Some(Scenario {
+        name,
+        description,
+        spec,
+        size_classes,
+        traffic,
+        link_sets,
+        notes,
+        resolved,
+        inputs,
+    })
 }
 
 fn missing<T>(section: &Section<'_>, key: &str, what: &str) -> Option<T> {

@@ -2,12 +2,13 @@
 
 use headrace_cc::units::Time;
 
+use super::Setup;
 use super::sizes::Sizes;
-use super::{Setup, grouped};
 use crate::scenario::problems::nearest;
 use crate::scenario::reader::Section;
 use crate::topology::HOST_SET;
 use crate::topology::crossing::Crossings;
+use crate::words;
 
 /// Flows arriving at a rate.
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ pub(crate) fn arrivals(
     section.exclusive("load", "gap");
     if let Some(gap) = section.get::<Time>("gap") {
         section.refuse_if(gap == Time::ZERO, "gap", "gap: 0", "write a time above 0");
-        let note = format!("a flow each {gap} on average");
+        let note = format!("a flow each {} on average", words::time(gap));
         return Some(Arrivals { mean_gap_ps: gap.ps() as f64, note });
     }
     if !section.has("load") {
@@ -52,13 +53,19 @@ pub(crate) fn arrivals(
     let flows_per_second = load * capacity / (8.0 * mean * crossings.most());
     let mean_gap_ps = 1e12 / flows_per_second;
     let note = format!(
-        "load {load} of `{of}` ({counts}): {:.0} Gb/s in one direction, a flow crosses it {:.4} \
-         times; {} flows/s",
-        capacity / 1e9,
-        crossings.most(),
-        grouped(flows_per_second),
+        "load {load} of `{of}` ({counts}): {} in one direction, a flow crosses it {}; {} a second",
+        words::bits_per_second(capacity),
+        times(crossings.most()),
+        words::things(flows_per_second, "flow"),
     );
     Some(Arrivals { mean_gap_ps, note })
+}
+
+fn times(crossings: f64) -> String {
+    match words::digits(crossings).as_str() {
+        "1" => "once".to_owned(),
+        number => format!("{number} times"),
+    }
 }
 
 /// A set's capacity in one direction, bits per second, and how often a flow crosses it.

@@ -74,6 +74,11 @@ pub trait Plan: std::fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether its flows have no size: see [`headrace_sim::workload::FlowSpec::UNBOUNDED`].
+    fn long_lived(&self) -> bool {
+        false
+    }
+
     /// Why the run needs an `until`, in a word; `None` where it ends by itself.
     fn endless(&self) -> Option<&'static str>;
 
@@ -134,6 +139,11 @@ impl Setup<'_> {
     pub fn mss(&self) -> u64 {
         u64::from(self.mtu.saturating_sub(40)).max(1)
     }
+
+    /// The largest flow, payload bytes: the simulator numbers a flow's segments in 32 bits.
+    pub fn largest_flow(&self) -> u64 {
+        u64::from(u32::MAX) * self.mss()
+    }
 }
 
 pub(crate) const START: Key =
@@ -161,19 +171,6 @@ pub(crate) fn window(section: &mut Section<'_>, setup: &Setup<'_>) -> Option<(Ti
         return None;
     }
     Some((start, end))
-}
-
-/// `1,711,250`: a whole number with groups of three.
-pub(crate) fn grouped(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
 }
 
 #[cfg(test)]
@@ -210,12 +207,5 @@ pub(crate) mod tests {
         assert!(starts.is_sorted_by_key(|s| s.at));
         assert!(starts.iter().all(|s| s.src != s.dst && s.size >= 1));
         starts
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!(grouped(1_711_250.4), "1,711,250");
-        assert_eq!(grouped(12.0), "12");
-        assert_eq!(grouped(123_456.0), "123,456");
     }
 }
