@@ -9,6 +9,7 @@ use super::context::Context;
 use super::peaks::PeakQueues;
 use super::quantile::{QUANTILE_RULE, Stats, jain};
 use super::schema::SCHEMA_VERSION;
+use crate::scenario::ALL_SIZES;
 
 /// Link directions and ports listed by name: the busiest.
 const LISTED: usize = 10;
@@ -287,7 +288,7 @@ fn by_size(
     let sizes = context.size_classes.iter().enumerate();
     let parts = sizes.map(|(size, class)| (class.name.clone(), of_size(size)));
     let (mut fct, mut slowdown) = (Vec::new(), Vec::new());
-    for (name, flows) in std::iter::once(("all".to_owned(), all)).chain(parts) {
+    for (name, flows) in std::iter::once((ALL_SIZES.to_owned(), all)).chain(parts) {
         let mut values: Vec<f64> = flows.iter().map(|f| f.fct_ps as f64 / 1e3).collect();
         fct.push((name.clone(), Stats::of(&mut values)));
         values.clear();

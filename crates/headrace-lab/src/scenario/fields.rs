@@ -38,14 +38,15 @@ fn quantity(node: &Node, dimension: Dimension, packet: Option<u64>) -> Result<u6
         Data::Integer(n) if *n < 0 => units::quantity(&n.to_string(), dimension, packet),
         Data::Float(n) if *n < 0.0 => units::quantity(&n.to_string(), dimension, packet),
         Data::Integer(_) | Data::Float(_) => {
-            let (text, usual) = (node.place.text(), dimension.usual_unit());
+            let text = node.place.text();
+            let usual = dimension.usual_unit(text);
             Err(Refusal::new(
                 format!("`{text}` has no unit"),
                 format!("write \"{text}{usual}\", or the unit that is meant"),
             ))
         }
         _ => {
-            let example = format!("\"10{}\"", dimension.usual_unit());
+            let example = format!("\"10{}\"", dimension.usual_unit("10"));
             Err(wrong(node, dimension.name(), &example))
         }
     }
@@ -88,6 +89,10 @@ impl Field for Count {
             Data::Integer(n) => u64::try_from(n).map(Count).map_err(|_| {
                 Refusal::new(format!("`{n}` is negative"), "write a whole number from 0")
             }),
+            Data::Text(ref text) if text.bytes().all(|b| b.is_ascii_digit()) && text.len() > 18 => {
+                let remedy = format!("write a whole number from 0 to {}", i64::MAX);
+                Err(Refusal::new(format!("`{text}` is too large"), remedy))
+            }
             _ => Err(wrong(node, "a whole number", "a whole number without quotes or unit")),
         }
     }

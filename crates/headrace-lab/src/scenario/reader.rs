@@ -148,9 +148,9 @@ impl Context {
         self.report(Problem::new(at, message, remedy));
     }
 
-    /// Whether anything is wrong so far.
-    pub fn failed(&self) -> bool {
-        !self.problems.borrow().is_empty()
+    /// How many things are wrong so far.
+    pub fn found(&self) -> usize {
+        self.problems.borrow().len()
     }
 
     /// Takes all problems noted so far.
@@ -249,6 +249,15 @@ impl<'a> Section<'a> {
     pub fn refuse_if(&self, wrong: bool, key: &str, message: &str, remedy: &str) {
         if wrong {
             self.refuse(key, message, remedy);
+        }
+    }
+
+    /// Notes a problem where a buffer of that many bytes could not hold one full frame.
+    pub fn holds_a_frame(&self, key: &str, bytes: Option<u64>) {
+        let frame = self.context.packet_bytes.get();
+        if let Some(bytes) = bytes.filter(|&bytes| bytes < frame) {
+            let message = format!("{key}: {bytes} bytes hold no full frame of {frame}");
+            self.refuse(key, message, format!("give it {frame}B or more"));
         }
     }
 
@@ -411,7 +420,7 @@ mod tests {
         assert_eq!(section.get::<u64>("size"), Some(3 * 1518));
         assert_eq!(section.get::<Time>("until"), None);
         assert_eq!(section.word("mode"), Some("fast"));
-        assert!(!context.failed());
+        assert_eq!(context.found(), 0);
         let shown = json!({ "rate": "100Gbps", "size": "4554B", "mode": "fast" });
         assert_eq!(section.resolved(), shown);
     }

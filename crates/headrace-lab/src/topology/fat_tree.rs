@@ -76,9 +76,9 @@ fn build(section: &mut Section<'_>) -> Option<Topology> {
     };
     let shape = shape(section, lines.host.rate, lines.fabric.rate)?;
     let key = if section.has("pods") { "pods" } else { "k" };
-    few_enough(section, key, &[shape.pods, shape.tors, shape.hosts_per_tor])?;
-    few_enough(section, key, &[shape.pods, shape.aggs])?;
-    few_enough(section, key, &[shape.cores])?;
+    few_enough(section, key, "hosts", &[shape.pods, shape.tors, shape.hosts_per_tor])?;
+    few_enough(section, key, "switches", &[shape.pods, shape.aggs])?;
+    few_enough(section, key, "switches", &[shape.cores])?;
     Some(assemble(shape, lines))
 }
 
@@ -93,7 +93,7 @@ fn shape(section: &mut Section<'_>, host: Rate, fabric: Rate) -> Option<Shape> {
         section.resolve("k", k.into());
         section.refuse_if(k % 2 != 0, "k", "k: odd", "k is even: half of a pod's ports go up");
         let half = k / 2;
-        let cores = few_enough(section, "k", &[half, half])?;
+        let cores = few_enough(section, "k", "switches", &[half, half])?;
         return Some(Shape { pods: k, tors: half, aggs: half, cores, hosts_per_tor: half });
     }
     let pods = section.count("pods", 1);
@@ -203,6 +203,6 @@ mod tests {
         assert!(refused("pods = 2")[0].contains("number of hosts is open"));
         assert!(refused("pods = 2\naggs = 3\ncores = 5\nhosts_per_tor = 1")[0].contains("evenly"));
         assert!(refused("pods = 2\noversubscription = 1.3")[0].contains("whole number"));
-        assert!(refused("k = 1000000")[0].contains("too many hosts"));
+        assert!(refused("k = 1000000")[0].contains("k: too many switches"));
     }
 }

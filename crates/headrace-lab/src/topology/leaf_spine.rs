@@ -33,9 +33,9 @@ fn build(section: &mut Section<'_>) -> Option<Topology> {
     let host = own_line(section, line, "host_rate", "host_delay");
     let fabric = own_line(section, line, "fabric_rate", "fabric_delay");
     let (leaves, spines, each, links) = (leaves?, spines?, each?, links?);
-    let hosts = few_enough(section, "leaves", &[leaves, each])?;
-    few_enough(section, "spines", &[spines])?;
-    few_enough(section, "links", &[links])?;
+    let hosts = few_enough(section, "leaves", "hosts", &[leaves, each])?;
+    few_enough(section, "spines", "switches", &[spines])?;
+    few_enough(section, "links", "parallel links", &[links])?;
     let mut topology = Topology::default();
     topology.add_hosts(hosts);
     let leaves = topology.add_switches(leaves, "leaf");

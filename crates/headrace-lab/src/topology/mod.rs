@@ -20,7 +20,7 @@ use crate::scenario::reader::{Context, Key, Section, Takes};
 use crate::scenario::tree::Node;
 
 /// Most hosts that a network may have.
-pub const MAX_HOSTS: u64 = 65_534;
+pub const MAX_HOSTS: u64 = 65_000;
 
 /// A kind of topology: one entry of [`KINDS`].
 #[derive(Clone, Copy, Debug)]
@@ -213,13 +213,18 @@ pub(crate) fn checked_loss(section: &Section<'_>, loss: f64) -> Option<f64> {
     fine.then_some(loss)
 }
 
-/// Refuses more hosts than the simulator numbers.
-pub(crate) fn few_enough(section: &Section<'_>, key: &str, factors: &[u64]) -> Option<u64> {
-    let hosts = factors.iter().try_fold(1u64, |product, &f| product.checked_mul(f));
-    let fits = hosts.filter(|&h| h <= MAX_HOSTS);
+/// Refuses more hosts than the simulator numbers, and as many of other `things`.
+pub(crate) fn few_enough(
+    section: &Section<'_>,
+    key: &str,
+    things: &str,
+    factors: &[u64],
+) -> Option<u64> {
+    let count = factors.iter().try_fold(1u64, |product, &f| product.checked_mul(f));
+    let fits = count.filter(|&count| count <= MAX_HOSTS);
     if fits.is_none() {
-        let message = "too many hosts";
-        section.refuse(key, message, format!("a network has at most {MAX_HOSTS} of them"));
+        let message = format!("{key}: too many {things}");
+        section.refuse(key, message, format!("choose at most {MAX_HOSTS} of them"));
     }
     fits
 }

@@ -9,7 +9,7 @@ mod draw;
 mod hosts;
 mod incast;
 mod list;
-mod load;
+pub mod load;
 mod long;
 pub mod merge;
 mod on_off;
@@ -29,6 +29,7 @@ use headrace_sim::workload::Delivered;
 use crate::scenario::problems::nearest;
 use crate::scenario::reader::{Key, Section, Takes};
 use crate::topology::Topology;
+use load::TimedLoad;
 
 /// A flow that a source starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,11 @@ pub trait Plan: std::fmt::Debug + Send + Sync {
     /// Whether its flows have no size: see [`headrace_sim::workload::FlowSpec::UNBOUNDED`].
     fn long_lived(&self) -> bool {
         false
+    }
+
+    /// The load on a set of links that it was asked for.
+    fn load(&self) -> Option<TimedLoad> {
+        None
     }
 
     /// Why the run needs an `until`, in a word; `None` where it ends by itself.

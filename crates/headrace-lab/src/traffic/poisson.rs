@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headrace_cc::units::Time;
 use headrace_sim::rng;
 
-use super::load::{Arrivals, arrivals};
+use super::load::{Arrivals, TimedLoad, arrivals};
 use super::pairs::sides;
 use super::sizes::Sizes;
 use super::{DST, Plan, SIZE, SRC, START, STOP, Setup, Start, Starts, TrafficKind, WORKLOAD};
@@ -89,6 +89,13 @@ impl Plan for Poisson {
             let dst = draw::host_but(&mut rng, &plan.targets, src);
             Some(Start::sized(at, src, dst, plan.sizes.draw(&mut rng)))
         }))
+    }
+
+    fn load(&self) -> Option<TimedLoad> {
+        let offered = self.arrivals.offered.clone()?;
+        let last = (self.flows as f64 * self.arrivals.mean_gap_ps).min(u64::MAX as f64);
+        let until = self.stop.min(self.start.saturating_add(Time::from_ps(last as u64)));
+        Some(TimedLoad { offered, from: self.start, until })
     }
 
     fn endless(&self) -> Option<&'static str> {
