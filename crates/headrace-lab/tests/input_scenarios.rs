@@ -1,8 +1,10 @@
 //! The scenarios that ship are read whole, and give what they say.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use headrace_cc::units::{Rate, Time};
+use headrace_lab::results::run_in_memory;
 use headrace_lab::scenario::Scenario;
 use headrace_lab::scenario::flow_list::{NotAList, Starts};
 use headrace_sim::spec::{Framing, NodeKind, PoolSpec, SwitchSpec};
@@ -194,4 +196,17 @@ fn a_million_flows_are_a_stream() {
     assert_eq!(count, 1_000_000);
     let mean = bytes as f64 / count as f64;
     assert!((mean / 1_711_250.0 - 1.0).abs() < 0.01, "{mean}");
+}
+
+#[test]
+fn the_dumbbell_queues_at_its_switch_up_to_the_threshold() {
+    let scenario = load("dumbbell-dctcp.toml", &[]);
+    let outcome = run_in_memory(&scenario, &mut |_| ControlFlow::Continue(())).unwrap();
+    let queues = outcome.summary.queues.unwrap();
+    let threshold = 65.0 * 1518.0;
+    assert!((0.9..1.1).contains(&(queues.avg_bytes / threshold)), "{}", queues.avg_bytes);
+    let peaks = outcome.summary.peak_queues;
+    let (switch, host) = (peaks.switch.unwrap(), peaks.host.unwrap());
+    assert_eq!(switch.link, "left->right");
+    assert!(4 * host.bytes < switch.bytes, "{} at a host, {}", host.bytes, switch.bytes);
 }
