@@ -52,6 +52,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         scenario.write_flow_list(&mut out, starts)?;
         return Ok(out.flush()?);
     };
+    if scenario.inputs().iter().any(|input| same_file(input, path)) {
+        let text = format!("{} is an input of the scenario; choose another -o", path.display());
+        return Err(Failure::BadInput(text));
+    }
+    if path.is_dir() {
+        let text = format!("{} is a folder; name a file in it", path.display());
+        return Err(Failure::BadInput(text));
+    }
     if path.exists() && !args.force {
         let text = format!("{} exists; choose another, or replace it with --force", path.display());
         return Err(Failure::BadInput(text));
@@ -60,6 +68,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))?;
     show::note(&format!("{flows} flows written to {}", path.display()));
     Ok(())
+}
+
+/// Whether two paths lead to one file.
+fn same_file(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
 }
 
 /// Writes the list; a file that could not be written whole is removed.
