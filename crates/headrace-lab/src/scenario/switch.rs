@@ -225,7 +225,7 @@ impl SwitchPlan {
                     })
                 }
             };
-            let mmu = pool.map_or(0, |p| bytes(pools[p], self.smallest_mmu(ports)));
+            let mmu = pool.map_or(0, |p| bytes(pools[p], self.smallest_mmu(ports.max(1))));
             plan.check_frame(context, mmu)?;
             let mut markers = plan.markers.clone();
             if let Some(bcc) = &plan.bcc {
@@ -250,35 +250,14 @@ impl SwitchPlan {
             queue_of_priority: self.queue_of_priority,
         })
     }
-}
 
-impl SwitchPlan {
     /// Ports of the MMU that has the fewest.
     fn smallest_mmu(&self, ports: usize) -> usize {
         match self.ports_per_mmu {
-            Some(each) if ports % each > 0 => ports % each,
-            Some(each) => each.min(ports),
+            Some(each) if ports.is_multiple_of(each) => each.min(ports),
+            Some(each) => ports % each,
             None => ports,
         }
-    }
-}
-
-impl QueuePlan {
-    /// Refuses a queue that no full frame enters: a frame lies in the private buffer or in the
-    /// pool, not in both.
-    fn check_frame(&self, context: &Context, pool: u64) -> Option<()> {
-        let frame = context.packet_bytes.get();
-        if self.private.max(pool) >= frame {
-            return Some(());
-        }
-        let private = self.private;
-        let message = format!(
-            "no full frame of {frame} bytes enters this queue: {private} bytes are private, the \
-             pool has {pool}"
-        );
-        let remedy = format!("give `private` or the pool {frame}B or more");
-        context.refuse(&self.place, message, remedy);
-        None
     }
 }
 
@@ -398,6 +377,23 @@ impl QueuePlan {
             section.resolve("priorities", json!(numbers));
         }
         Some((plan, section.resolved()))
+    }
+
+    /// Refuses a queue that no full frame enters: a frame lies in the private buffer or in the
+    /// pool, not in both.
+    fn check_frame(&self, context: &Context, pool: u64) -> Option<()> {
+        let frame = context.packet_bytes.get();
+        if self.private.max(pool) >= frame {
+            return Some(());
+        }
+        let private = self.private;
+        let message = format!(
+            "no full frame of {frame} bytes enters this queue: {private} bytes are private, the \
+             pool has {pool}"
+        );
+        let remedy = format!("give `private` or the pool {frame}B or more");
+        context.refuse(&self.place, message, remedy);
+        None
     }
 }
 

@@ -3,7 +3,7 @@
 use headrace_cc::units::Rate;
 
 use super::{CORE_SET, DELAY, HOST_DELAY, HOST_RATE, HOST_SET, LOSS, RATE};
-use super::{Line, Topology, TopologyKind, common_line, few_enough, own_line};
+use super::{Line, Topology, TopologyKind, common_line, few_enough, few_links, own_line};
 use crate::scenario::reader::{Key, Section, Takes};
 
 pub(super) const KIND: TopologyKind = TopologyKind {
@@ -79,6 +79,8 @@ fn build(section: &mut Section<'_>) -> Option<Topology> {
     few_enough(section, key, "hosts", &[shape.pods, shape.tors, shape.hosts_per_tor])?;
     few_enough(section, key, "switches", &[shape.pods, shape.aggs])?;
     few_enough(section, key, "switches", &[shape.cores])?;
+    few_links(section, key, &[shape.pods, shape.tors, shape.aggs])?;
+    few_links(section, key, &[shape.pods, shape.aggs.max(shape.cores)])?;
     Some(assemble(shape, lines))
 }
 
