@@ -9,6 +9,8 @@ use headrace_lab::claims::reproduce::ReproduceError;
 use headrace_lab::results::RunError;
 use headrace_lab::scenario::Problems;
 
+use crate::show;
+
 /// A command that failed.
 pub enum Failure {
     /// A scenario is wrong: each problem is shown at its place. Exit status 2.
@@ -30,9 +32,9 @@ impl Failure {
     /// Shows the failure on stderr.
     pub fn show(&self) {
         match self {
-            Failure::Scenario(problems) => anstream::eprint!("{}", render(problems)),
+            Failure::Scenario(problems) => show::note(render(problems).trim_end()),
             Failure::BadInput(text) | Failure::Failed(text) => {
-                anstream::eprintln!("\x1b[1;31merror:\x1b[0m {text}");
+                show::note(&format!("\x1b[1;31merror:\x1b[0m {text}"));
             }
             Failure::NobodyReads => {}
         }
@@ -50,7 +52,7 @@ impl Failure {
 
 /// Problems with the source's lines on a terminal; else one line a problem.
 fn render(problems: &Problems) -> String {
-    let plain = || format!("{problems}\n");
+    let plain = || problems.to_string();
     if !io::stderr().is_terminal() {
         return plain();
     }

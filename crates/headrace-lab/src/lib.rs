@@ -6,3 +6,4 @@ pub mod results;
 pub mod scenario;
 pub mod topology;
 pub mod traffic;
+pub mod words;

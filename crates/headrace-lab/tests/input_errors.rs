@@ -145,7 +145,7 @@ fn several_errors_at_once_in_order_and_each_once() {
     let found = errors(&text, &["until=5"]);
     // The topology is broken: what depends on it is not looked at yet.
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found[0].starts_with("--set:1:7: until: `5` has no unit"));
+    assert!(found[0].starts_with("--set 'until=5':1:7: until: `5` has no unit"));
     let found = errors(&text.replace("rate = 5\n", ""), &[]);
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[0].contains("did you mean `KB`?") && found[1].contains("load: 2"));
@@ -190,4 +190,102 @@ fn a_problem_is_a_diagnostic_with_source_and_help() {
     assert!(problem.source_code().is_some());
     assert_eq!(problem.labels().unwrap().next().unwrap().len(), "host".len());
     assert_eq!(problems.related().unwrap().count(), problems.len());
+}
+
+#[test]
+fn flows_with_too_many_segments() {
+    let found = changed("workload = \"websearch\"", "size = \"9999999TB\"");
+    assert!(found[0].starts_with("x.toml:9:8: size: flows of up to 9999999"), "{found:?}");
+    assert!(found[0].ends_with("at most 6270652250700 bytes (2^32 - 1 segments)"), "{found:?}");
+    assert!(changed("workload = \"websearch\"", "size = \"6270652250700B\"").is_empty());
+    let name = file("endless.cdf", "0 0\n1e30 1\n");
+    let found = changed("\"websearch\"", &format!("{{ file = \"{name}\" }}"));
+    assert!(found[0].starts_with("x.toml:9:12: workload: flows of up to 1000000"), "{found:?}");
+    let incast = "kind = \"incast\"\nfan_in = 2\nrequest = \"9999999TB\"\nrequests = 1\n";
+    let (head, _) = GOOD.split_once("kind = \"poisson\"").unwrap();
+    assert!(errors(&format!("{head}{incast}"), &[])[0].contains("request: flows of up to"));
+}
+
+#[test]
+fn what_the_simulator_refuses() {
+    let topology = |key: &str| changed("hosts = 4", &format!("hosts = 4\n{key}"));
+    for key in ["delay = \"0s\"", "delay = \"1000000s\"", "rate = \"1bps\""] {
+        let found = topology(key);
+        assert!(found[0].starts_with("x.toml:2:1: link h0 - s0 has "), "{found:?}");
+        assert!(found[0].contains("; give "), "{found:?}");
+        assert_eq!(found.len(), 1);
+    }
+    assert!(topology("rate = \"18446744073709551615bps\"")[0].contains("give 1Kbps to 100Tbps"));
+    assert!(errors(GOOD, &["switch.alpha=2000"])[0].contains("at most 1024"));
+}
+
+#[test]
+fn buffers_below_a_frame() {
+    assert_eq!(
+        errors(GOOD, &["host.nic_buffer=1517B"]),
+        ["--set 'host.nic_buffer=1517B':1:17: nic_buffer: 1517 bytes hold no full frame of 1518; \
+          give it 1518B or more"]
+    );
+    assert_eq!(errors(GOOD, &["host.nic_buffer=1518B", "switch.limit=1518B"]), [""; 0]);
+    assert!(errors(GOOD, &["switch.limit=100B"])[0].contains("limit: 100 bytes hold no full"));
+    // A frame lies in the one or in the other.
+    let found = errors(GOOD, &["switch.private=1000B", "switch.pool=1000B"]);
+    assert!(found[0].contains("no full frame of 1518 bytes enters this queue"), "{found:?}");
+    assert_eq!(errors(GOOD, &["switch.private=0B", "switch.pool_per_port=400B"]), [""; 0]);
+    // Four ports in MMUs of three and one.
+    let sets = ["switch.private=0B", "switch.pool_per_port=600B", "switch.ports_per_mmu=3"];
+    assert!(errors(GOOD, &sets)[0].contains("the pool has 600"));
+    assert!(errors(GOOD, &["switch.bcc={ rtt = \"0s\" }"])[0].contains("rtt: 0"));
+}
+
+#[test]
+fn hosts_are_named_once_and_by_a_name() {
+    let found = errors(GOOD, &["traffic.0.src=[\"h0..h2\", \"h1\"]"]);
+    assert!(found[0].contains("src: h1 is named twice; name each host once"), "{found:?}");
+    let edges = "topology={ kind = \"edges\", hosts = [\"a\", \"\"], switches = [\"s\"], \
+                 edges = [{ a = \"a\", b = \"s\" }, { a = \"\", b = \"s\", links = 100000 }] }";
+    let found = errors(GOOD, &[edges]);
+    let told = |part: &str| found.iter().any(|line| line.contains(part));
+    assert!(told("hosts: an empty name; give each node a name"), "{found:?}");
+    assert!(told("links: too many parallel links; choose at most"), "{found:?}");
+    let found = errors(GOOD, &["traffic.0.src=h0..s0"]);
+    assert!(found[0].contains("src: no host `h0..s0`; it is a switch; hosts are"), "{found:?}");
+}
+
+#[test]
+fn loads_that_add_up_to_more_than_the_links_carry() {
+    let two = |changes: &str| {
+        let second = "[[traffic]]\nname = \"b\"\nkind = \"poisson\"\nsize = \"1MB\"\nflows = 10\n";
+        let text = GOOD.replace("load = 0.3", "load = 0.7\nstop = \"1ms\"");
+        errors(&format!("{text}{second}{changes}"), &[])
+    };
+    assert_eq!(two("load = 0.3\n"), [""; 0]);
+    let found = two("load = 0.4\n");
+    assert_eq!(found.len(), 1, "{found:?}");
+    let expected = "x.toml:18:8: load: 1.1 of `host` with the other sources; lower the loads to 1";
+    assert!(found[0].starts_with(expected), "{found:?}");
+    // One after the other, or on other links.
+    assert_eq!(two("load = 0.4\nstart = \"1ms\"\n"), [""; 0]);
+    assert_eq!(two("load = 0.4\nsrc = \"h0\"\nof = \"src\"\n"), [""; 0]);
+}
+
+#[test]
+fn remedies_name_what_was_written() {
+    assert!(errors(GOOD, &["mtu=1500"])[0].contains("write \"1500B\""));
+    let found = errors(GOOD, &["tcp.rto_min=100s"]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains(":1:13: rto_min: rto_max (60s) is below rto_min (100s)"));
+    let found = errors(GOOD, &["tcp.rto_min=2s", "tcp.rto_max=1s"]);
+    assert!(found[0].contains(":1:13: rto_max: rto_max (1s) is below"), "{found:?}");
+    let found = errors(GOOD, &["seed=18446744073709551615"]);
+    assert!(found[0].contains("is too large; write a whole number from 0 to 92233"), "{found:?}");
+}
+
+#[test]
+fn every_mistake_is_told_at_once() {
+    let sets = ["foo=2", "mtu=100B", "host.nic_buffer=1B", "traffic.0.load=2", "topology.delay=0s"];
+    let found = errors(GOOD, &sets);
+    for part in ["unknown key `foo`", "mtu: out of range", "nic_buffer: 1 bytes", "load: 2"] {
+        assert!(found.iter().any(|line| line.contains(part)), "{part}: {found:?}");
+    }
 }

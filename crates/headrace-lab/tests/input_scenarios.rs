@@ -1,9 +1,12 @@
 //! The scenarios that ship are read whole, and give what they say.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use headrace_cc::units::{Rate, Time};
+use headrace_lab::results::run_in_memory;
 use headrace_lab::scenario::Scenario;
+use headrace_lab::scenario::flow_list::{NotAList, Starts};
 use headrace_sim::spec::{Framing, NodeKind, PoolSpec, SwitchSpec};
 use headrace_sim::workload::FlowSpec;
 
@@ -86,7 +89,7 @@ fn the_bench_scenario_is_what_peers_ran() {
 fn the_bench_list_is_what_its_generator_writes() {
     let generator = load("bench/leaf-spine-flows.toml", &[]);
     let mut written = Vec::new();
-    assert_eq!(generator.write_flow_list(&mut written).unwrap(), 2000);
+    assert_eq!(generator.write_flow_list(&mut written, Starts::WholeNanoseconds).unwrap(), 2000);
     let list = std::fs::read(folder().join("bench/leaf-spine-flows.csv")).unwrap();
     assert!(written == list, "bench/leaf-spine-flows.csv differs from its generator's");
 }
@@ -96,17 +99,20 @@ fn a_written_list_reads_back() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("flows.csv");
     let scenario = load("quickstart.toml", &[]);
-    scenario.write_flow_list(&mut std::fs::File::create(&file).unwrap()).unwrap();
+    let mut list = std::fs::File::create(&file).unwrap();
+    scenario.write_flow_list(&mut list, Starts::Exact).unwrap();
     let set = format!("traffic=[{{ kind = \"list\", file = \"{}\" }}]", file.display());
     let again = load("quickstart.toml", &[&set]);
-    let key = |f: &FlowSpec| (f.id, f.start.ps() / 1000, f.src, f.dst, f.size);
+    let key = |f: &FlowSpec| (f.id, f.start, f.src, f.dst, f.size);
     let keys = |s: &Scenario| flows(s).iter().map(key).collect::<Vec<_>>();
     assert_eq!(keys(&scenario), keys(&again));
     assert!(again.resolved().to_string().contains("flows.csv"));
     assert!(!again.resolved().to_string().contains(&folder.path().display().to_string()));
     let long = load("dumbbell-dctcp.toml", &[]);
-    assert!(long.write_flow_list(&mut Vec::new()).unwrap_err().to_string().contains("long-lived"));
-    assert!(load("rpc.toml", &[]).write_flow_list(&mut Vec::new()).is_err());
+    assert_eq!(long.check_listable(), Err(NotAList::LongLived));
+    let rpc = load("rpc.toml", &[]);
+    assert_eq!(rpc.check_listable(), Err(NotAList::ClosedLoop));
+    assert!(rpc.write_flow_list(&mut Vec::new(), Starts::Exact).is_err());
 }
 
 #[test]
@@ -190,4 +196,17 @@ fn a_million_flows_are_a_stream() {
     assert_eq!(count, 1_000_000);
     let mean = bytes as f64 / count as f64;
     assert!((mean / 1_711_250.0 - 1.0).abs() < 0.01, "{mean}");
+}
+
+#[test]
+fn the_dumbbell_queues_at_its_switch_up_to_the_threshold() {
+    let scenario = load("dumbbell-dctcp.toml", &[]);
+    let outcome = run_in_memory(&scenario, &mut |_| ControlFlow::Continue(())).unwrap();
+    let queues = outcome.summary.queues.unwrap();
+    let threshold = 65.0 * 1518.0;
+    assert!((0.9..1.1).contains(&(queues.avg_bytes / threshold)), "{}", queues.avg_bytes);
+    let peaks = outcome.summary.peak_queues;
+    let (switch, host) = (peaks.switch.unwrap(), peaks.host.unwrap());
+    assert_eq!(switch.link, "left->right");
+    assert!(4 * host.bytes < switch.bytes, "{} at a host, {}", host.bytes, switch.bytes);
 }

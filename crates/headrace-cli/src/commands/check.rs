@@ -32,11 +32,11 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     // Files that the traffic reads are opened here: a bad one is bad input too.
     scenario.workload()?;
     for note in scenario.notes() {
-        anstream::eprintln!("  {note}");
+        show::note(&format!("  {note}"));
     }
     if args.json {
         show::json(&scenario.resolved())?;
     }
-    anstream::eprintln!("{}: no errors", args.scenario.display());
+    show::note(&format!("{}: no errors", args.scenario.display()));
     Ok(())
 }

@@ -46,7 +46,7 @@ fn row(row: &Row) -> Vec<String> {
     let number = |value: f64| match row.metric.as_str() {
         metric if metric.starts_with("fct_ns") => show::nanoseconds(value),
         metric if metric.ends_with("_bps") => show::bits_per_second(value),
-        metric if metric.ends_with("_bytes") => show::bytes(value),
+        metric if metric.ends_with("bytes") => show::bytes(value),
         metric if metric.ends_with("rate") || metric.ends_with("utilisation") => {
             show::percent(value)
         }

@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.json {
         show::json(&serde_json::to_value(&claims).unwrap_or_default())?;
     }
-    anstream::eprintln!("claims, pictures and data are in {}", args.out.display());
+    show::note(&format!("claims, pictures and data are in {}", args.out.display()));
     let failed = claims.iter().filter(|claim| claim.verdict == Verdict::DoesNotHold).count();
     match failed {
         0 => Ok(()),
@@ -106,13 +106,13 @@ fn one(
         false => error.into(),
     })?;
     done.write(out)?;
-    anstream::eprintln!(
+    show::note(&format!(
         "{id}: {} ({} runs, {} packet-hops, {} s)",
         done.figure.title,
         done.runs,
         show::count(done.packet_hops as f64),
         show::digits(started.elapsed().as_secs_f64()),
-    );
+    ));
     if !json {
         print(&done)?;
     }

@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use headrace_lab::results::peaks::PeakQueues;
 use headrace_lab::results::run::default_folder;
-use headrace_lab::results::summary::Summary;
+use headrace_lab::results::summary::{Summary, Throughput};
 use headrace_lab::results::{RunError, RunOptions, RunOutcome, run_into};
 use headrace_lab::scenario::Scenario;
 use headrace_sim::Progress;
@@ -56,7 +57,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         scenario = scenario.with_seed(seed);
     }
     for note in scenario.notes() {
-        anstream::eprintln!("  {note}");
+        show::note(&format!("  {note}"));
     }
     let place = args.out.clone().unwrap_or_else(|| default_folder(&scenario));
     interrupt::watch();
@@ -86,7 +87,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn explained(error: RunError, place: &Path) -> Failure {
     match error {
         RunError::Interrupted(at) => Failure::Failed(format!(
-            "interrupted at simulated time {at}; no results were written to {}",
+            "interrupted at simulated time {}; no results were written to {}",
+            show::time(at),
             place.display()
         )),
         error => error.into(),
@@ -138,19 +140,19 @@ impl Meter {
 fn report(outcome: &RunOutcome) {
     let terminal = show::stderr_on_terminal();
     let (summary, manifest) = (&outcome.summary, &outcome.manifest);
-    if summary.flows.finished > 0 {
+    if summary.fct_ns.get("all").is_some_and(|all| all.count > 0) {
         let header =
             ["size class", "flows", "FCT avg", "p50", "p99", "p99.9", "slowdown avg", "p99"];
-        anstream::eprintln!("{}", show::table(&header, fct_rows(summary), terminal));
+        show::note(&show::table(&header, fct_rows(summary), terminal));
     }
-    anstream::eprintln!("{}", show::text_table(&[], totals(summary), terminal));
+    show::note(&show::text_table(&[], totals(summary), terminal));
     let speed = show::maybe(manifest.packet_hops_per_cpu_second, show::count);
-    anstream::eprintln!(
+    show::note(&format!(
         "{} packet-hops, {} events in {} s: {speed} packet-hops per CPU second",
         show::count(manifest.packet_hops as f64),
         show::count(manifest.events as f64),
         show::digits(manifest.wall_seconds),
-    );
+    ));
 }
 
 fn fct_rows(summary: &Summary) -> Vec<Vec<String>> {
@@ -193,17 +195,30 @@ fn totals(summary: &Summary) -> Vec<Vec<String>> {
         let text = format!("{average} on average, {} at most", show::percent(set.max_utilisation));
         rows.push(row(&format!("utilisation, {name} links"), text));
     }
-    if let Some(steady) = summary.steady.as_ref().or(summary.long_flows.as_ref()) {
-        rows.push(row("long-lived flows", {
-            let goodput = show::bits_per_second(steady.goodput_bps);
-            let jain = show::maybe(steady.jain, show::digits);
-            format!("{goodput} in all over {} flows, Jain's index {jain}", steady.flows)
-        }));
+    for (name, flows) in
+        [("long-lived flows", &summary.long_flows), ("traced flows, second half", &summary.steady)]
+    {
+        rows.extend(flows.as_ref().map(|flows| row(name, throughput(flows))));
     }
     if let Some(queues) = &summary.queues {
         let average = show::bytes(queues.avg_bytes);
         let most = show::bytes(queues.max_bytes as f64);
         rows.push(row("sampled queues", format!("{average} on average, {most} at most")));
     }
+    let PeakQueues { switch, host } = &summary.peak_queues;
+    for (name, queue) in [("longest switch queue", switch), ("longest host queue", host)] {
+        rows.extend(
+            queue
+                .as_ref()
+                .map(|q| row(name, format!("{} at {}", show::bytes(q.bytes as f64), q.link))),
+        );
+    }
     rows
+}
+
+fn throughput(flows: &Throughput) -> String {
+    let goodput = show::bits_per_second(flows.goodput_bps);
+    let jain = show::maybe(flows.jain, show::digits);
+    let number = show::things(flows.flows as f64, "flow");
+    format!("{goodput} in all, {number}, Jain's index {jain}")
 }

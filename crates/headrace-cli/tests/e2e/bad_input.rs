@@ -100,6 +100,38 @@ fn names_and_folders_that_there_are_not() {
     place.run(&["explain", "dctpc"]).fails(2, &["dctpc", "did you mean `dctcp`?"]);
     place.run(&["reproduce", "bbc"]).fails(2, &["bbc", "bcc/fig2"]);
     place.run(&["compare", ".", "."]).fails(2, &["not a result folder"]);
+    place.write("summary.json", "{}");
+    place.run(&["compare", ".", "."]).fails(2, &["not a result folder", "no `schema`"]);
     place.run(&["list", "nonsense"]).fails(2, &["nonsense", "schemes"]);
     place.run(&["run", "small.toml", "--threads", "0"]).fails(2, &["threads"]);
+}
+
+#[test]
+fn what_is_read_has_a_bound() {
+    let place = Place::with_small();
+    place.run(&["check", "."]).fails(2, &["cannot read the scenario", "it is a folder"]);
+    let deep = format!("{}x=1", "a.".repeat(50_000));
+    let ran = place.run(&["check", "small.toml", "--set", &deep]);
+    ran.fails(2, &["a path of 50001 parts", "at most 32"]);
+    place.write("large.toml", &"#".repeat(16 << 20 | 1));
+    place.run(&["check", "large.toml"]).fails(2, &["longer than 16 MiB"]);
+    if cfg!(target_os = "linux") {
+        place.run(&["check", "/dev/zero"]).fails(2, &["it is a device"]);
+        let text = SMALL.replace("workload = \"websearch\"", "workload = { file = \"/dev/zero\" }");
+        place.write("cdf.toml", &text);
+        place.run(&["check", "cdf.toml"]).fails(2, &["cdf.toml:", "it is a device"]);
+    }
+}
+
+#[test]
+fn no_list_of_what_depends_on_the_run() {
+    let place = Place::new();
+    let traffic = SMALL.find("[[traffic]]").unwrap();
+    let rpc = "[[traffic]]\nkind = \"rpc\"\nclients = \"h0\"\nservers = \"h1\"\n\
+               request = \"1KB\"\nresponse = \"1KB\"\nrequests = 2\nscheme = \"dctcp\"\n";
+    place.write("rpc.toml", &format!("{}{rpc}", &SMALL[..traffic]));
+    let says = ["cannot hold closed-loop clients"];
+    place.run(&["flows", "rpc.toml", "-o", "flows.csv"]).fails(2, &says);
+    place.run(&["flows", "rpc.toml"]).fails(2, &says);
+    assert_eq!(place.names("."), ["rpc.toml"]);
 }

@@ -2,5 +2,6 @@
 
 mod bad_input;
 mod commands;
+mod process;
 mod results;
 mod support;

@@ -1,7 +1,5 @@
 //! Result folders: what is in them, whole or not at all, the same for the same scenario and seed.
 
-use std::time::Duration;
-
 use crate::support::{Place, SMALL};
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Float64Type, UInt64Type};
@@ -111,8 +109,20 @@ fn force_does_not_replace_what_is_no_result_folder() {
     place.write("thesis/chapter.tex", "");
     place
         .run(&["run", "small.toml", "--out", "thesis", "--force"])
-        .fails(2, &["not a result folder"]);
+        .fails(2, &["thesis", "chapter.tex", "choose another --out"]);
     assert_eq!(place.names("thesis"), ["chapter.tex"]);
+    // A file of one's own beside results.
+    place.run(&["run", "small.toml", "--out", "out"]).ok();
+    place.write("out/notes.txt", "mine");
+    let ran = place.run(&["run", "small.toml", "--out", "out", "--force"]);
+    ran.fails(2, &["holds `notes.txt`"]);
+    assert_eq!(place.read("out/notes.txt"), b"mine");
+    // A file is no folder, whether it is to be replaced or to hold one.
+    let ran = place.run(&["run", "small.toml", "--out", "small.toml"]);
+    assert!(!ran.err.contains("or replace it"), "{}", ran.err);
+    ran.fails(2, &["is not a folder", "choose another --out"]);
+    let ran = place.run(&["run", "small.toml", "--out", "small.toml/x"]);
+    ran.fails(2, &["small.toml is not a folder"]);
 }
 
 #[test]
@@ -159,32 +169,6 @@ fn a_full_disk_is_one_error_and_leaves_nothing() {
     drop(disk);
 }
 
-#[cfg(unix)]
-#[test]
-#[expect(clippy::disallowed_methods, reason = "waits for another process")]
-fn an_interruption_leaves_nothing() {
-    let place = Place::with_small();
-    // Enough flows for minutes.
-    let args = ["run", "small.toml", "--set", "traffic.0.flows=5000000", "--out", "out"];
-    let child = place.command(&args).spawn().unwrap();
-    // It has begun once its hidden folder is there.
-    let begun = || place.names(".").iter().any(|name| name.starts_with(".out.partial-"));
-    for _ in 0..200 {
-        if begun() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    assert!(begun(), "the run has begun");
-    std::thread::sleep(Duration::from_millis(300));
-    let mut kill = std::process::Command::new("kill");
-    kill.args(["-INT", &child.id().to_string()]);
-    assert!(kill.status().unwrap().success());
-    let ran = crate::support::Ran::of(child.wait_with_output().unwrap());
-    ran.fails(1, &["interrupted at simulated time", "no results were written to out"]);
-    assert_eq!(place.names("."), ["small.toml"]);
-}
-
 #[test]
 fn runs_compare_side_by_side() {
     let place = Place::with_small();
@@ -205,9 +189,68 @@ fn a_flow_list_can_be_written_and_carried_again() {
     assert!(text.starts_with("start_ns,src,dst,size_bytes\n"), "{text}");
     assert_eq!(text.lines().count(), 61);
     place.run(&["flows", "small.toml", "-o", "flows.csv"]).fails(2, &["exists", "--force"]);
+    place
+        .run(&["flows", "small.toml", "-o", "./small.toml", "--force"])
+        .fails(2, &["is an input of the scenario"]);
+    assert_eq!(place.read("small.toml"), SMALL.as_bytes());
     let traffic = SMALL.find("[[traffic]]").unwrap();
-    let list = "[[traffic]]\nkind = \"list\"\nfile = \"flows.csv\"\nscheme = \"dctcp\"\n";
-    place.write("list.toml", &format!("{}{list}", &SMALL[..traffic]));
+    let list = "[[traffic]]\nname = \"websearch\"\nkind = \"list\"\nfile = \"flows.csv\"\n";
+    place.write("list.toml", &format!("{}{list}scheme = \"dctcp\"\n", &SMALL[..traffic]));
     place.run(&["run", "list.toml", "--out", "list"]).ok();
-    assert_eq!(place.json("list/summary.json")["flows"]["finished"], 60);
+    place.run(&["run", "small.toml", "--out", "drawn"]).ok();
+    for file in FILES.into_iter().filter(|file| *file != "manifest.json") {
+        let same = place.read(&format!("list/{file}")) == place.read(&format!("drawn/{file}"));
+        assert!(same, "{file}");
+    }
+    place.run(&["flows", "list.toml", "-o", "flows.csv", "--force"]).fails(2, &["is an input"]);
+    let whole = place.run(&["flows", "small.toml", "--whole-ns"]).ok().out;
+    assert!(text.contains('.') && !whole.contains('.'), "{whole}");
+}
+
+#[test]
+fn long_lived_flows_have_rates_and_no_completion_times() {
+    let place = Place::new();
+    let text = r#"
+scheme = "dctcp"
+until = "4ms"
+[topology]
+kind = "star"
+hosts = 3
+[switch]
+k = "200KB"
+[[traffic]]
+name = "stopped"
+kind = "long"
+src = "h0"
+dst = "h2"
+stop = "1ms"
+[[traffic]]
+name = "open"
+kind = "long"
+src = "h1"
+dst = "h2"
+start = "1ms"
+"#;
+    place.write("long.toml", text);
+    let ran = place.run(&["run", "long.toml", "--out", "out"]).ok();
+    assert!(!ran.err.contains("size class"), "{}", ran.err);
+    assert!(ran.err.contains("1 long-lived flow\n"), "{}", ran.err);
+    assert!(ran.err.contains("longest host queue"), "{}", ran.err);
+    let summary = place.json("out/summary.json");
+    let unfinished = |of: &serde_json::Value| of["unfinished"].as_u64();
+    assert_eq!(unfinished(&summary["flows"]), Some(1));
+    assert_eq!(unfinished(&summary["classes"]["stopped"]), Some(0));
+    assert_eq!(unfinished(&summary["classes"]["open"]), Some(1));
+    // One after the other they fill the receiver's link; together they have no more than it.
+    let goodput = summary["long_flows"]["goodput_bps"].as_f64().unwrap();
+    assert!((8e10..1e11).contains(&goodput), "{goodput}");
+    assert!(summary["peak_queues"]["switch"]["bytes"].as_u64().unwrap() > 0);
+    let file = std::fs::File::open(place.path().join("out/flows.parquet")).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    for batch in reader.map(Result::unwrap) {
+        for name in ["size_bytes", "fct_ns", "ideal_fct_ns", "slowdown"] {
+            assert_eq!(batch.column_by_name(name).unwrap().null_count(), 2, "{name}");
+        }
+    }
+    place.run(&["flows", "long.toml"]).fails(2, &["cannot hold long-lived flows"]);
 }

@@ -21,7 +21,7 @@ pub struct Finished {
 pub struct ClassSums {
     /// Flows, finished or not.
     pub flows: u64,
-    /// Of these, not finished.
+    /// Of those with a size, not finished; of the others, [`Collector::long_flows`] tells.
     pub unfinished: u64,
     /// Payload bytes acknowledged.
     pub acked_bytes: u64,
@@ -39,9 +39,13 @@ pub struct ClassSums {
     pub marked_acks: u64,
 }
 
-/// A long-lived flow at the end of the run.
+/// A long-lived flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongFlow {
+    /// Its record's number among all, from 0: records of the flows that ended come first.
+    pub number: u64,
+    /// Its traffic class.
+    pub class: u16,
     /// When it started.
     pub start: Time,
     /// Payload bytes acknowledged.
@@ -80,6 +84,7 @@ pub struct Collector {
     classes: usize,
     /// Finished flows by size class and traffic class; flows in no size class come last.
     finished: Vec<Vec<Finished>>,
+    records: u64,
     /// Sums by traffic class.
     pub sums: Vec<ClassSums>,
     /// Long-lived flows, in the order of their records.
@@ -107,6 +112,7 @@ impl Collector {
             finished: vec![Vec::new(); (bounds.len() + 1) * classes],
             bounds,
             classes,
+            records: 0,
             sums: vec![ClassSums::default(); classes],
             long_flows: Vec::new(),
             steady: Vec::new(),
@@ -120,6 +126,8 @@ impl Collector {
     #[inline]
     pub fn flow(&mut self, record: &FlowRecord) {
         let class = usize::from(record.class);
+        let number = self.records;
+        self.records += 1;
         let sums = &mut self.sums[class];
         sums.flows += 1;
         sums.acked_bytes += record.acked_bytes;
@@ -130,10 +138,11 @@ impl Collector {
         sums.acks += record.acks;
         sums.marked_acks += record.marked_acks;
         let Some(fct) = record.fct else {
-            sums.unfinished += 1;
             if record.size == FlowSpec::UNBOUNDED {
-                let flow = LongFlow { start: record.start, acked_bytes: record.acked_bytes };
-                self.long_flows.push(flow);
+                let FlowRecord { class, start, acked_bytes, .. } = *record;
+                self.long_flows.push(LongFlow { number, class, start, acked_bytes });
+            } else {
+                sums.unfinished += 1;
             }
             return;
         };

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::schema::SCHEMA_VERSION;
+
 /// Result folders, read.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Comparison {
@@ -72,7 +74,14 @@ fn read(folder: &Path) -> Result<Value, NotResults> {
     let failed = |reason: String| NotResults { folder: folder.to_owned(), reason };
     let text = fs::read_to_string(folder.join("summary.json"))
         .map_err(|error| failed(format!("summary.json: {error}")))?;
-    serde_json::from_str(&text).map_err(|error| failed(format!("summary.json: {error}")))
+    let summary: Value =
+        serde_json::from_str(&text).map_err(|error| failed(format!("summary.json: {error}")))?;
+    let reason = match summary.get("schema") {
+        Some(schema) if schema.as_u64() == Some(u64::from(SCHEMA_VERSION)) => return Ok(summary),
+        Some(schema) => format!("summary.json has schema {schema}, not {SCHEMA_VERSION}"),
+        None => "summary.json has no `schema`".to_owned(),
+    };
+    Err(failed(reason))
 }
 
 /// The numbers worth setting side by side: per size class, then totals.
@@ -91,7 +100,15 @@ fn metrics_of(summary: &Value) -> Vec<String> {
     let totals = ["goodput_bps", "steady.goodput_bps", "steady.jain", "loss_rate"];
     metrics.extend(totals.map(String::from));
     metrics.extend(
-        ["drops.packets", "marks", "queues.avg_bytes", "queues.max_bytes"].map(String::from),
+        [
+            "drops.packets",
+            "marks",
+            "queues.avg_bytes",
+            "queues.max_bytes",
+            "peak_queues.switch.bytes",
+            "peak_queues.host.bytes",
+        ]
+        .map(String::from),
     );
     let sets = keys("links.sets");
     metrics.extend(sets.iter().map(|set| format!("links.sets.{set}.avg_utilisation")));
@@ -121,8 +138,9 @@ mod tests {
     #[test]
     fn ratios_are_to_the_first_run() {
         let root = tempfile::tempdir().unwrap();
-        let a = json!({"fct_ns": {"small": {"p99": 200.0, "p99.9": null}}, "marks": 0});
-        let b = json!({"fct_ns": {"small": {"p99": 50.0, "p99.9": 60.0}}, "marks": 3});
+        let a =
+            json!({"schema": 1, "fct_ns": {"small": {"p99": 200.0, "p99.9": null}}, "marks": 0});
+        let b = json!({"schema": 1, "fct_ns": {"small": {"p99": 50.0, "p99.9": 60.0}}, "marks": 3});
         let folders = [folder(root.path(), "a", &a), folder(root.path(), "b", &b)];
         let found = compare(&folders).unwrap();
         let row = |metric: &str| found.rows.iter().find(|row| row.metric == metric).unwrap();
@@ -137,6 +155,13 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let error = compare(&[root.path().to_owned()]).unwrap_err();
         assert!(error.to_string().contains("is not a result folder"));
+        let refused = |name: &str, summary: Value| {
+            let folder = folder(root.path(), name, &summary);
+            compare(&[folder]).unwrap_err().to_string()
+        };
+        assert!(refused("a", json!({})).contains("summary.json has no `schema`"));
+        assert!(refused("b", json!({"schema": 999})).contains("has schema 999, not 1"));
+        assert!(refused("c", json!([1])).contains("has no `schema`"));
     }
 
     #[test]

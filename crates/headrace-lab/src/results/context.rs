@@ -12,6 +12,8 @@ pub struct LinkDirection {
     pub name: String,
     /// Its rate.
     pub rate: Rate,
+    /// Whether a host sends on it.
+    pub from_host: bool,
 }
 
 /// A traffic class.
@@ -63,6 +65,7 @@ impl Context {
         let direction = |from: usize, to: usize, rate: Rate| LinkDirection {
             name: format!("{}->{}", nodes[from], nodes[to]),
             rate,
+            from_host: is_host(&spec.network.nodes[from].kind),
         };
         let links = spec.network.links.iter();
         let links = links.flat_map(|l| [direction(l.a, l.b, l.rate), direction(l.b, l.a, l.rate)]);

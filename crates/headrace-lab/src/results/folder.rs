@@ -7,6 +7,11 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::schema::TABLES;
+
+/// Names of the files of a result folder beside the tables.
+pub const JSON_FILES: [&str; 2] = ["manifest.json", "summary.json"];
+
 /// A result folder being written.
 #[derive(Debug)]
 pub struct PendingFolder {
@@ -21,10 +26,19 @@ pub enum FolderError {
     /// There is something at its place.
     #[error("{} exists; choose another --out, or replace it with --force", .0.display())]
     Exists(PathBuf),
-    /// What is at its place is not a result folder: it is not replaced even when asked to.
-    #[error("{} is not a result folder, so --force does not replace it; choose another --out",
+    /// What is at its place is not a result folder, and would not be replaced if asked to.
+    #[error("{} exists and {reason}, so --force does not replace it; choose another --out",
+        .place.display())]
+    NotResults {
+        /// What is there.
+        place: PathBuf,
+        /// Why it is no result folder.
+        reason: String,
+    },
+    /// What should hold it is not a folder.
+    #[error("{} is not a folder, so nothing can be written below it; choose another --out",
         .0.display())]
-    NotResults(PathBuf),
+    NotAFolder(PathBuf),
     /// It cannot be made.
     #[error("cannot write to {}: {error}", .place.display())]
     Io {
@@ -43,10 +57,36 @@ fn parent_of(place: &Path) -> &Path {
     }
 }
 
-/// Whether something that a run wrote, or nothing, is in the folder.
-fn is_result_folder(folder: &Path) -> io::Result<bool> {
-    let whole = ["manifest.json", "summary.json"].iter().all(|name| folder.join(name).is_file());
-    Ok(folder.is_dir() && (whole || fs::read_dir(folder)?.next().is_none()))
+/// Why what is at a place is not a folder that a run wrote, and nothing else, or an empty one.
+fn not_results(place: &Path) -> io::Result<Option<String>> {
+    let kind = fs::symlink_metadata(place)?.file_type();
+    if kind.is_symlink() {
+        return Ok(Some("is a symbolic link".to_owned()));
+    }
+    if !kind.is_dir() {
+        return Ok(Some("is not a folder".to_owned()));
+    }
+    let known =
+        |name: &str| JSON_FILES.contains(&name) || TABLES.iter().any(|table| table.file == name);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(place)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        names.push((!known(&name) || !entry.file_type()?.is_file(), name));
+    }
+    names.sort();
+    if let Some((true, name)) = names.last() {
+        return Ok(Some(format!("holds `{name}`, which no run wrote")));
+    }
+    let whole = JSON_FILES.iter().all(|file| names.iter().any(|(_, name)| name == file));
+    Ok((!whole && !names.is_empty()).then(|| "is not a result folder".to_owned()))
+}
+
+/// What of the folders above a place is there but is no folder.
+fn not_a_folder(place: &Path) -> Option<PathBuf> {
+    let above = place.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty());
+    let nearest = above.into_iter().find(|path| fs::symlink_metadata(path).is_ok())?;
+    (!nearest.is_dir()).then(|| nearest.to_owned())
 }
 
 impl PendingFolder {
@@ -58,12 +98,15 @@ impl PendingFolder {
     /// refuses.
     pub fn begin(place: &Path, force: bool) -> Result<PendingFolder, FolderError> {
         let failed = |error| FolderError::Io { place: place.to_owned(), error };
+        if let Some(above) = not_a_folder(place) {
+            return Err(FolderError::NotAFolder(above));
+        }
         let exists = fs::symlink_metadata(place).is_ok();
+        if exists && let Some(reason) = not_results(place).map_err(failed)? {
+            return Err(FolderError::NotResults { place: place.to_owned(), reason });
+        }
         if exists && !force {
             return Err(FolderError::Exists(place.to_owned()));
-        }
-        if exists && !is_result_folder(place).map_err(failed)? {
-            return Err(FolderError::NotResults(place.to_owned()));
         }
         let parent = parent_of(place);
         fs::create_dir_all(parent).map_err(failed)?;
@@ -168,7 +211,41 @@ mod tests {
         let place = root.path().join("thesis");
         fs::create_dir(&place).unwrap();
         fs::write(place.join("chapter1.tex"), "").unwrap();
-        assert!(matches!(write(&place, true, ""), Err(FolderError::NotResults(_))));
+        let refused = |place: &Path| match write(place, true, "") {
+            Err(FolderError::NotResults { reason, .. }) => reason,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refused(&place), "holds `chapter1.tex`, which no run wrote");
         assert_eq!(names(&place), ["chapter1.tex"]);
+        // Even beside what a run wrote.
+        let run = root.path().join("run");
+        write(&run, false, "").unwrap();
+        fs::write(run.join("notes.txt"), "").unwrap();
+        assert_eq!(refused(&run), "holds `notes.txt`, which no run wrote");
+        assert_eq!(names(&run), ["manifest.json", "notes.txt", "summary.json"]);
+        fs::remove_file(run.join("notes.txt")).unwrap();
+        fs::remove_file(run.join("summary.json")).unwrap();
+        fs::create_dir(run.join("summary.json")).unwrap();
+        assert_eq!(refused(&run), "holds `summary.json`, which no run wrote");
+    }
+
+    #[test]
+    fn files_and_links_are_not_replaced_by_folders() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("file");
+        fs::write(&file, "mine").unwrap();
+        assert!(matches!(write(&file, true, ""), Err(FolderError::NotResults { .. })));
+        assert!(matches!(write(&file, false, ""), Err(FolderError::NotResults { .. })));
+        let below = write(&file.join("a/b"), false, "");
+        assert!(matches!(below, Err(FolderError::NotAFolder(path)) if path == file));
+        assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+        #[cfg(unix)]
+        {
+            let (run, link) = (root.path().join("run"), root.path().join("link"));
+            write(&run, false, "").unwrap();
+            std::os::unix::fs::symlink(&run, &link).unwrap();
+            assert!(matches!(write(&link, true, ""), Err(FolderError::NotResults { .. })));
+            assert!(fs::symlink_metadata(&link).unwrap().file_type().is_symlink());
+        }
     }
 }

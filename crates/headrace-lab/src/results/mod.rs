@@ -9,6 +9,7 @@ pub mod context;
 pub mod folder;
 pub mod manifest;
 pub mod parquet;
+pub mod peaks;
 pub mod quantile;
 pub mod recorder;
 pub mod run;

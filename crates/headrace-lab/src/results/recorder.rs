@@ -107,14 +107,16 @@ impl Recorder for RunRecorder {
             return;
         }
         let class = Cell::U32(u32::from(record.class));
-        let ideal = record.ideal_fct.ps();
         let (fct, slowdown) = match record.fct {
-            Some(fct) => (Cell::F64(fct.as_ns()), Cell::F64(fct.ps() as f64 / ideal.max(1) as f64)),
+            Some(fct) => {
+                let slowdown = fct.ps() as f64 / record.ideal_fct.ps().max(1) as f64;
+                (Cell::F64(fct.as_ns()), Cell::F64(slowdown))
+            }
             None => (Cell::Null, Cell::Null),
         };
-        let size = match record.size {
-            FlowSpec::UNBOUNDED => Cell::Null,
-            bytes => Cell::U64(bytes),
+        let (size, ideal) = match record.size {
+            FlowSpec::UNBOUNDED => (Cell::Null, Cell::Null),
+            bytes => (Cell::U64(bytes), Cell::F64(record.ideal_fct.as_ns())),
         };
         let row = [
             Cell::U64(record.id),
@@ -124,7 +126,7 @@ impl Recorder for RunRecorder {
             size,
             Cell::F64(record.start.as_ns()),
             fct,
-            Cell::F64(record.ideal_fct.as_ns()),
+            ideal,
             slowdown,
             class,
             Cell::U64(record.sent_bytes),

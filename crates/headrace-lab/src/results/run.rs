@@ -77,9 +77,9 @@ impl RunError {
     pub fn is_bad_input(&self) -> bool {
         match self {
             RunError::Scenario(_) | RunError::Sim(SimError::Spec(_)) => true,
-            RunError::Folder(FolderError::Exists(_) | FolderError::NotResults(_)) => true,
-            RunError::Sim(_) | RunError::Interrupted(_) => false,
-            RunError::Folder(FolderError::Io { .. }) | RunError::Output { .. } => false,
+            RunError::Folder(FolderError::Io { .. }) => false,
+            RunError::Folder(_) => true,
+            RunError::Sim(_) | RunError::Interrupted(_) | RunError::Output { .. } => false,
         }
     }
 }

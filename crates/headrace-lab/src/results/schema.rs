@@ -68,7 +68,11 @@ pub const FLOWS: Table = Table {
         maybe("size_bytes", Kind::U64, "payload bytes asked for; null: a long-lived flow"),
         col("start_ns", Kind::F64, "when its first byte was ready"),
         maybe("fct_ns", Kind::F64, "from start to the last byte's arrival; null: not done"),
-        col("ideal_fct_ns", Kind::F64, "completion time of the same flow on an empty network"),
+        maybe(
+            "ideal_fct_ns",
+            Kind::F64,
+            "completion time of the same flow on an empty network; null: a long-lived flow",
+        ),
         maybe("slowdown", Kind::F64, "fct over ideal fct, at least 1; null: not done"),
         col("scheme", Kind::Word, "congestion-control law of the flow's class"),
         col("sent_bytes", Kind::U64, "payload bytes sent, retransmissions included"),

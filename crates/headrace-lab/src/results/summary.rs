@@ -6,8 +6,10 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::collect::{Collector, Finished};
 use super::context::Context;
+use super::peaks::PeakQueues;
 use super::quantile::{QUANTILE_RULE, Stats, jain};
 use super::schema::SCHEMA_VERSION;
+use crate::scenario::ALL_SIZES;
 
 /// Link directions and ports listed by name: the busiest.
 const LISTED: usize = 10;
@@ -68,6 +70,8 @@ pub struct Summary {
     pub steady: Option<Throughput>,
     /// Queues of sampled ports; null where none was sampled.
     pub queues: Option<Queues>,
+    /// The longest queue of a switch and of a host, sampled or not.
+    pub peak_queues: PeakQueues,
 }
 
 /// Counts of flows.
@@ -178,11 +182,13 @@ pub struct LinkUse {
 pub struct Throughput {
     /// Flows.
     pub flows: u64,
-    /// Payload bits acknowledged a second, summed over the flows.
+    /// Payload bits acknowledged a second. Of long-lived flows: all their bytes over the time from
+    /// the first one's start to the run's end. Of traced flows: the sum of their rates, each
+    /// between its own first and last sample.
     pub goodput_bps: f64,
-    /// The slowest flow's.
+    /// The slowest flow's rate. A long-lived flow's is taken from its start to the run's end.
     pub min_bps: f64,
-    /// The fastest flow's.
+    /// The fastest flow's rate.
     pub max_bps: f64,
     /// Jain's fairness index over the flows.
     pub jain: Option<f64>,
@@ -238,7 +244,7 @@ impl Summary {
             },
             fct_ns,
             slowdown,
-            classes: classes(context, collector, end),
+            classes: classes(context, collector, totals),
             goodput_bps: share(totals.goodput_bytes as f64 * 8.0, end),
             packets: Packets {
                 sent: totals.sent_packets,
@@ -263,6 +269,7 @@ impl Summary {
             long_flows: long_flows(collector, totals.end),
             steady: steady(collector),
             queues: queues(context, collector),
+            peak_queues: PeakQueues::of(context, totals),
         }
     }
 
@@ -281,7 +288,7 @@ fn by_size(
     let sizes = context.size_classes.iter().enumerate();
     let parts = sizes.map(|(size, class)| (class.name.clone(), of_size(size)));
     let (mut fct, mut slowdown) = (Vec::new(), Vec::new());
-    for (name, flows) in std::iter::once(("all".to_owned(), all)).chain(parts) {
+    for (name, flows) in std::iter::once((ALL_SIZES.to_owned(), all)).chain(parts) {
         let mut values: Vec<f64> = flows.iter().map(|f| f.fct_ps as f64 / 1e3).collect();
         fct.push((name.clone(), Stats::of(&mut values)));
         values.clear();
@@ -291,7 +298,13 @@ fn by_size(
     (Named(fct), Named(slowdown))
 }
 
-fn classes(context: &Context, collector: &Collector, end: f64) -> Named<ClassSummary> {
+fn classes(context: &Context, collector: &Collector, totals: &Totals) -> Named<ClassSummary> {
+    let end = totals.end.as_secs();
+    let mut open = vec![0; context.classes.len()];
+    // Records of the flows that ended come before all others.
+    for flow in collector.long_flows.iter().filter(|f| f.number >= totals.flows_finished) {
+        open[usize::from(flow.class)] += 1;
+    }
     let summary = |index: usize, scheme: &str| {
         let sums = &collector.sums[index];
         let (fct_ns, slowdown) = by_size(
@@ -302,7 +315,7 @@ fn classes(context: &Context, collector: &Collector, end: f64) -> Named<ClassSum
         ClassSummary {
             scheme: scheme.to_owned(),
             flows: sums.flows,
-            unfinished: sums.unfinished,
+            unfinished: sums.unfinished + open[index],
             fct_ns,
             slowdown,
             goodput_bps: share(sums.acked_bytes as f64 * 8.0, end),
@@ -375,9 +388,12 @@ fn rate(bytes: u64, time: Time) -> f64 {
 }
 
 fn long_flows(collector: &Collector, end: Time) -> Option<Throughput> {
-    let flows = collector.long_flows.iter();
-    let rates: Vec<f64> = flows.map(|f| rate(f.acked_bytes, end.since(f.start))).collect();
-    throughput(&rates)
+    let flows = &collector.long_flows;
+    let first = flows.iter().map(|f| f.start).min()?;
+    let bytes = flows.iter().map(|f| f.acked_bytes).sum();
+    let rates = flows.iter().map(|f| rate(f.acked_bytes, end.since(f.start)));
+    let each = throughput(&rates.collect::<Vec<f64>>())?;
+    Some(Throughput { goodput_bps: rate(bytes, end.since(first)), ..each })
 }
 
 fn steady(collector: &Collector) -> Option<Throughput> {
@@ -426,7 +442,11 @@ mod tests {
     fn context() -> Context {
         let size = |name: &str, above, up_to| SizeClass { name: name.into(), above, up_to };
         let class = |name: &str| ClassName { name: name.into(), scheme: "dctcp".into() };
-        let link = |name: &str| LinkDirection { name: name.into(), rate: Rate::from_gbps(1) };
+        let link = |name: &str| LinkDirection {
+            name: name.into(),
+            rate: Rate::from_gbps(1),
+            from_host: name.starts_with('h'),
+        };
         Context {
             nodes: ["h0", "s0", "h1"].map(String::from).to_vec(),
             hosts: ["h0", "h1"].map(String::from).to_vec(),
@@ -489,11 +509,14 @@ mod tests {
     fn summary() -> Summary {
         let context = context();
         let mut collector = Collector::new(&context);
+        // Of the long-lived flows one stopped, one did not.
+        let late = FlowRecord { start: Time::from_us(50), ..flow(1, FlowSpec::UNBOUNDED, None) };
         for record in [
             flow(0, 100, Some(10)),
             flow(0, 101, Some(30)),
             flow(1, 50, Some(20)),
             flow(1, FlowSpec::UNBOUNDED, None),
+            late,
         ] {
             collector.flow(&record);
         }
@@ -506,8 +529,8 @@ mod tests {
         }
         let mut totals = Totals {
             end: Time::from_us(100),
-            flows_started: 4,
-            flows_finished: 3,
+            flows_started: 5,
+            flows_finished: 4,
             sent_data_packets: 200,
             dropped_data_packets: 2,
             drops: [1, 0, 0, 0, 1],
@@ -517,6 +540,9 @@ mod tests {
         totals.links = vec![LinkTotals::default(); 4];
         // Half of 1 Gb/s over 100 us.
         totals.links[2].wire_bytes = 6_250;
+        for (link, bytes) in [700, 40, 90, 800].into_iter().enumerate() {
+            totals.links[link].peak_queue_bytes = bytes;
+        }
         Summary::of(&context, &collector, &totals)
     }
 
@@ -528,11 +554,12 @@ mod tests {
         assert_eq!(summary.fct_ns.get("small").unwrap().avg, Some(15_000.0));
         assert_eq!(summary.slowdown.get("large").unwrap().max, Some(3.0));
         let b = summary.classes.get("b").unwrap();
-        assert_eq!((b.flows, b.unfinished, b.timeouts), (2, 1, 2));
+        assert_eq!((b.flows, b.unfinished, b.timeouts), (3, 1, 3));
+        assert_eq!(summary.flows.unfinished, 1);
         assert_eq!(b.fct_ns.get("small").unwrap().p99, Some(20_000.0));
         assert_eq!(b.fct_ns.get("large").unwrap().p99, None);
         assert_eq!((b.retransmission_rate, b.marked_ack_rate), (0.25, 0.5));
-        assert_eq!(b.goodput_bps, 2.0e8);
+        assert_eq!(b.goodput_bps, 3.0e8);
     }
 
     #[test]
@@ -544,7 +571,9 @@ mod tests {
         let steady = summary.steady.unwrap();
         assert_eq!((steady.max_bps, steady.min_bps), (4.0e7, 2.0e7));
         assert_eq!(steady.jain, Some(0.9));
-        assert_eq!(summary.long_flows.unwrap().goodput_bps, 1.0e8);
+        // 2,500 bytes in the 100 us since the first one's start.
+        let long = summary.long_flows.unwrap();
+        assert_eq!((long.goodput_bps, long.min_bps, long.max_bps), (2.0e8, 1.0e8, 2.0e8));
     }
 
     #[test]
@@ -556,5 +585,9 @@ mod tests {
         let queues = summary.queues.unwrap();
         assert_eq!((queues.avg_bytes, queues.max_bytes), (150.0, 300));
         assert_eq!(queues.longest[0].steady_avg_bytes, Some(300.0));
+        let PeakQueues { switch, host } = summary.peak_queues;
+        let (switch, host) = (switch.unwrap(), host.unwrap());
+        assert_eq!((&switch.link[..], switch.bytes), ("s0->h1", 90));
+        assert_eq!((&host.link[..], host.bytes), ("h1->s0", 800));
     }
 }

@@ -10,6 +10,7 @@ use super::problems::Place;
 use super::reader::{Context, Count, Key, Section, Takes};
 use super::schemes::law;
 use super::tree::{Data, Node};
+use crate::traffic::load::{TimedLoad, check_sums};
 use crate::traffic::merge::{MAX_SOURCES, Traffic};
 use crate::traffic::{self, Plan, Setup};
 
@@ -72,11 +73,14 @@ pub(crate) fn read(context: &Context, node: &Node, inherited: &Inherited<'_>) ->
         return None;
     }
     let mut classes = Classes::default();
+    let mut loads = Vec::new();
     for node in nodes {
         if let Some(one) = read_one(context, node, inherited) {
+            loads.extend(one.load.clone());
             add(context, node, one, &mut classes);
         }
     }
+    check_sums(context, &loads);
     Some(classes)
 }
 
@@ -86,6 +90,8 @@ struct One {
     kind: &'static str,
     class: ClassSpec,
     plan: Arc<dyn Plan>,
+    /// The load that it was asked for, with its place.
+    load: Option<(TimedLoad, Place)>,
     resolved: serde_json::Value,
 }
 
@@ -132,7 +138,9 @@ fn read_one(context: &Context, node: &Node, inherited: &Inherited<'_>) -> Option
         reactive: plan.closed_loop(),
     };
     let name = name.map(|name| (name, section.place_of("name").clone()));
-    Some(One { name, kind: kind.name, class, plan, resolved: section.resolved() })
+    let place_of_load = |load| (load, section.place_of("load").clone());
+    let load = plan.load().map(place_of_load);
+    Some(One { name, kind: kind.name, class, plan, load, resolved: section.resolved() })
 }
 
 fn read_scheme(section: &mut Section<'_>, node: &Node) -> Option<Scheme> {
@@ -207,7 +215,12 @@ pub(crate) fn read_tcp(context: &Context, node: &Node) -> Option<(TcpSpec, serde
     section.refuse_if(burst > 1 << 24, "burst", "burst: above 16 MiB", "TSO sends 64KB");
     let (rto_min, rto_max) = (rto_min?, rto_max?);
     section.refuse_if(rto_min == Time::ZERO, "rto_min", "rto_min: 0", "write a time above 0");
-    section.refuse_if(rto_max < rto_min, "rto_max", "rto_max: below rto_min", "raise it");
+    if rto_max < rto_min {
+        // Where `rto_max` is not given, what was written is `rto_min`.
+        let key = if section.has("rto_max") { "rto_max" } else { "rto_min" };
+        let message = format!("{key}: rto_max ({rto_max}) is below rto_min ({rto_min})");
+        section.refuse(key, message, "lower `rto_min` or raise `rto_max`");
+    }
     let tcp = TcpSpec {
         initial_window: initial_window?,
         rto_min,

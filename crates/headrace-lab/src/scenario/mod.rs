@@ -27,7 +27,9 @@
 
 pub mod catalog;
 pub mod classes;
-mod flow_list;
+mod fields;
+pub mod files;
+pub mod flow_list;
 mod overrides;
 pub mod problems;
 pub mod reader;
@@ -37,7 +39,7 @@ pub mod trace;
 pub mod tree;
 pub mod units;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use headrace_cc::sender::Ecn;
 use headrace_cc::units::{Rate, Time};
@@ -52,7 +54,7 @@ use classes::{Classes, Inherited};
 pub use problems::{Problem, Problems};
 use reader::{Context, Count, Key, Section, Takes};
 use switch::SwitchPlan;
-pub use trace::SizeClass;
+pub use trace::{ALL_SIZES, SizeClass};
 use tree::{Data, Node};
 
 /// Keys at the top of a scenario.
@@ -112,6 +114,7 @@ pub struct Scenario {
     link_sets: Vec<(String, Vec<usize>)>,
     notes: Vec<String>,
     resolved: serde_json::Value,
+    inputs: Vec<PathBuf>,
 }
 
 impl Scenario {
@@ -122,13 +125,15 @@ impl Scenario {
     /// Everything that is wrong, each with file, line, column and remedy.
     pub fn load(path: &Path, sets: &[String]) -> Result<Scenario, Problems> {
         let shown = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = files::read_text(path, files::SCENARIO_BYTES).map_err(|error| {
             let message = format!("cannot read the scenario: {error}");
             Problem::with_file(&shown, message, "name a readable TOML file")
         })?;
         let stem = path.file_stem().map_or_else(|| shown.clone(), |s| s.to_string_lossy().into());
         let base = path.parent().unwrap_or(Path::new("."));
-        Scenario::read(&stem, &shown, &text, base, sets)
+        let mut scenario = Scenario::read(&stem, &shown, &text, base, sets)?;
+        scenario.inputs.push(path.to_owned());
+        Ok(scenario)
     }
 
     /// Reads a text; problems call it `name`. Files that it names are relative to `base_dir`.
@@ -197,6 +202,11 @@ impl Scenario {
         self.spec.network.nodes.iter().filter(is_host).map(|node| node.name.clone()).collect()
     }
 
+    /// The files that it was read from: its own, CDFs, flow lists.
+    pub fn inputs(&self) -> &[PathBuf] {
+        &self.inputs
+    }
+
     /// Named sets of links, as indices into the network's links.
     pub fn link_sets(&self) -> &[(String, Vec<usize>)] {
         &self.link_sets
@@ -212,26 +222,29 @@ fn build(context: &Context, root: &Node, name: &str) -> Option<Scenario> {
     let (mtu, framing) = packets(context, &mut section);
     let empty = Node { place: root.place.clone(), data: Data::Table(Vec::new()) };
     let part = |key: &str| root.get(key).unwrap_or(&empty);
-    let topology = match section.node("topology") {
-        Some(node) => Topology::read(context, node),
-        None => missing(&section, "topology", "[topology] with kind = \"leaf-spine\" or another"),
-    };
-    let (host, host_shown) = read_host(context, part("host"))?;
+    let host = read_host(context, part("host"));
     let size_classes = trace::read_size_classes(context, part("results"));
-    let (topology, topology_shown) = topology?;
+    classes::read_tcp(context, part("tcp"));
+    let (topology, topology_shown, sound) = read_topology(&section)?;
     let switches = read_switches(context, part("switch"), &topology);
     let trace = trace::read_trace(context, part("trace"), &topology);
-    let setup = Setup { topology: &topology, mtu: mtu?, framing: framing?, until };
+    // What is wrong with packets has been said: the traffic is read all the same.
+    let (usual_mtu, usual) = (mtu.unwrap_or(1500), framing.unwrap_or(Framing::Ethernet));
+    let setup = Setup { topology: &topology, mtu: usual_mtu, framing: usual, until };
     let inherited =
         Inherited { scheme: root.get("scheme").cloned(), tcp: part("tcp").clone(), setup };
-    classes::read_tcp(context, part("tcp"));
     let classes = match section.node("traffic") {
         Some(node) => classes::read(context, node, &inherited),
         None => missing(&section, "traffic", "[[traffic]] with kind = \"poisson\" or another"),
     };
-    let (switches, classes) = (switches?, classes?);
-    let (trace, trace_shown) = trace?;
-    let size_classes = size_classes?;
+    let (switches, (host, host_shown)) = (switches?, host?);
+    let nodes = nodes(&topology, &host, &switches.specs);
+    let links = topology.links.clone();
+    let network = NetworkSpec { framing: framing?, mtu: mtu?, nodes, links };
+    if sound {
+        check_network(&section, &network);
+    }
+    let (classes, size_classes, (trace, trace_shown)) = (classes?, size_classes?, trace?);
     for (key, value) in [
         ("topology", topology_shown),
         ("host", host_shown),
@@ -243,17 +256,40 @@ fn build(context: &Context, root: &Node, name: &str) -> Option<Scenario> {
     ] {
         section.resolve(key, value);
     }
-    let resolved = section.resolved();
-    let notes = notes(&classes, &switches);
-    let nodes = nodes(&topology, &host, switches.specs);
-    let network = NetworkSpec { framing: framing?, mtu: mtu?, nodes, links: topology.links };
+    let (resolved, notes) = (section.resolved(), notes(&classes, &switches));
     let Classes { classes, traffic, .. } = classes;
     let (seed, until) = (seed?.0, until.unwrap_or(Time::NEVER));
-    let spec = RunSpec { network, classes, seed, until, trace };
-    let name = name.to_owned();
-    let description = description?;
-    let link_sets = topology.sets;
-    Some(Scenario { name, description, spec, size_classes, traffic, link_sets, notes, resolved })
+    Some(Scenario {
+        name: name.to_owned(),
+        description: description?,
+        spec: RunSpec { network, classes, seed, until, trace },
+        size_classes,
+        traffic,
+        link_sets: topology.sets,
+        notes,
+        resolved,
+        inputs: context.files(),
+    })
+}
+
+/// Reads `[topology]`; the last value says whether nothing was wrong with it.
+fn read_topology(section: &Section<'_>) -> Option<(Topology, serde_json::Value, bool)> {
+    let Some(node) = section.node("topology") else {
+        return missing(section, "topology", "[topology] with kind = \"leaf-spine\" or another");
+    };
+    let before = section.context.found();
+    let (topology, shown) = Topology::read(section.context, node)?;
+    Some((topology, shown, section.context.found() == before))
+}
+
+/// Refuses what the simulator would.
+fn check_network(section: &Section<'_>, network: &NetworkSpec) {
+    let Err(error) = headrace_sim::net::check(network) else { return };
+    let text = error.to_string();
+    let (message, remedy) = text.split_once("; ").unwrap_or((&text, "change it"));
+    let of_switch = ["switch", "queue"].iter().any(|word| message.starts_with(word));
+    let key = if of_switch && section.has("switch") { "switch" } else { "topology" };
+    section.refuse(key, message, remedy);
 }
 
 fn missing<T>(section: &Section<'_>, key: &str, what: &str) -> Option<T> {
@@ -281,6 +317,7 @@ fn packets(context: &Context, section: &mut Section<'_>) -> (Option<u32>, Option
 fn read_host(context: &Context, node: &Node) -> Option<(HostSpec, serde_json::Value)> {
     let mut section = Section::open(context, node, "[host]", HOST_KEYS);
     let nic_buffer = section.get::<Option<u64>>("nic_buffer")?;
+    section.holds_a_frame("nic_buffer", nic_buffer);
     Some((HostSpec { nic_buffer }, section.resolved()))
 }
 
@@ -329,8 +366,8 @@ fn read_switches(context: &Context, node: &Node, topology: &Topology) -> Option<
     Some(Switches { specs, marks, resolved: resolved.into() })
 }
 
-fn nodes(topology: &Topology, host: &HostSpec, switches: Vec<SwitchSpec>) -> Vec<NodeSpec> {
-    let mut switches = switches.into_iter();
+fn nodes(topology: &Topology, host: &HostSpec, switches: &[SwitchSpec]) -> Vec<NodeSpec> {
+    let mut switches = switches.iter().cloned();
     let spec = |node: &crate::topology::TopologyNode| {
         let kind = match node.role {
             Role::Host => NodeKind::Host(host.clone()),

@@ -7,20 +7,36 @@
 use super::problems::{Place, Problem};
 use super::tree::{Data, Entry, Node};
 
-/// Name by which problems call the source of an override.
-const SOURCE: &str = "--set";
+/// Most parts of a path.
+const MOST_PARTS: usize = 32;
+/// Most characters of an override that problems quote.
+const MOST_QUOTED: usize = 80;
+
+/// Name by which problems call the source of an override: `--set 'traffic.0.load=2'`.
+fn source(set: &str) -> String {
+    match set.char_indices().nth(MOST_QUOTED) {
+        Some((end, _)) => format!("--set '{}...'", &set[..end]),
+        None => format!("--set '{set}'"),
+    }
+}
 
 /// Puts one override into the tree.
 ///
 /// # Errors
-/// No `=`, an empty path, a path through a plain value, a position outside a list.
+/// No `=`, an empty or overlong path, a path through a plain value, a position outside a list.
 pub fn apply(root: &mut Node, set: &str) -> Result<(), Problem> {
-    let whole = Place::new(SOURCE, set, 0..set.len());
+    let whole = Place::new(&source(set), set, 0..set.len());
     let Some(equals) = set.find('=') else {
         let remedy = format!("write `{set}=VALUE`");
         return Err(Problem::new(&whole, format!("`{set}` has no `=`"), remedy));
     };
     let value = value(&whole, set, equals + 1);
+    let parts = set[..equals].split('.').count();
+    if parts > MOST_PARTS {
+        let message = format!("a path of {parts} parts");
+        let remedy = format!("write at most {MOST_PARTS}: keys and positions, as traffic.0.load");
+        return Err(Problem::new(&Place { span: 0..equals, ..whole }, message, remedy));
+    }
     let mut steps = Vec::new();
     let mut start = 0;
     for step in set[..equals].split('.') {
@@ -42,7 +58,7 @@ fn value(whole: &Place, set: &str, from: usize) -> Node {
     let key = "k".repeat((from - 1).max(1));
     let padded = format!("{key}={text}");
     let shift = padded.len() - set.len();
-    let parsed = Node::parse(SOURCE, &padded).ok();
+    let parsed = Node::parse("", &padded).ok();
     match parsed.and_then(|table| table.get(&key).cloned()) {
         Some(mut node) if !matches!(node.data, Data::Date) && !text.contains('\n') => {
             move_to(&mut node, whole, shift);
@@ -178,7 +194,10 @@ mod tests {
     #[test]
     fn bad_overrides_are_refused() {
         let lines = |s: &str| set("a = 1\n[[traffic]]\n", &[s]).unwrap_err().line();
-        assert_eq!(lines("a"), "--set:1:1: `a` has no `=`; write `a=VALUE`");
+        assert_eq!(lines("a"), "--set 'a':1:1: `a` has no `=`; write `a=VALUE`");
+        let deep = format!("{}b=1", "a.".repeat(50_000));
+        let quoted = format!("--set '{}...':1:1: a path of 50001 parts; ", "a.".repeat(40));
+        assert!(lines(&deep).starts_with(&quoted), "{}", lines(&deep));
         assert!(lines("traffic.7.load=1").contains("not a position in a list of 1"));
         assert!(lines("a.b=1").contains("inside a bare number"));
         assert!(lines("a..b=1").contains("empty key"));

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use headrace_cc::params::{Kind, ParamError, ParamSpec, Value};
 use headrace_cc::units::{Rate, Time};
-use serde_json::{Map, json};
+use serde_json::Map;
 
+pub use super::fields::{Count, CountOrAll, Field};
 use super::problems::{Place, Problem, nearest};
 use super::tree::{Data, Node};
-use super::units::{self, Dimension, Refusal};
+use super::units::Refusal;
 
 /// What a key takes, for lists and explanations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,13 +127,15 @@ pub struct Context {
     /// Frame of a full packet as buffers count it, bytes: the unit `packets`.
     pub packet_bytes: Cell<u64>,
     base: PathBuf,
+    read: RefCell<Vec<PathBuf>>,
 }
 
 impl Context {
     /// For files named relative to `base`.
     pub fn new(base: &Path) -> Context {
         let packet_bytes = Cell::new(1518);
-        Context { problems: RefCell::default(), packet_bytes, base: base.to_owned() }
+        let (problems, read) = (RefCell::default(), RefCell::default());
+        Context { problems, packet_bytes, base: base.to_owned(), read }
     }
 
     /// Notes a problem.
@@ -145,9 +148,9 @@ impl Context {
         self.report(Problem::new(at, message, remedy));
     }
 
-    /// Whether anything is wrong so far.
-    pub fn failed(&self) -> bool {
-        !self.problems.borrow().is_empty()
+    /// How many things are wrong so far.
+    pub fn found(&self) -> usize {
+        self.problems.borrow().len()
     }
 
     /// Takes all problems noted so far.
@@ -155,9 +158,19 @@ impl Context {
         self.problems.take()
     }
 
-    /// The path of a file that the scenario names.
+    /// The path of a file that the scenario names and that is about to be read.
     pub fn path_of(&self, file: &str) -> PathBuf {
-        self.base.join(file)
+        let path = self.base.join(file);
+        let mut read = self.read.borrow_mut();
+        if !read.contains(&path) {
+            read.push(path.clone());
+        }
+        path
+    }
+
+    /// Every file that the scenario named so far.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.read.borrow().clone()
     }
 }
 
@@ -236,6 +249,15 @@ impl<'a> Section<'a> {
     pub fn refuse_if(&self, wrong: bool, key: &str, message: &str, remedy: &str) {
         if wrong {
             self.refuse(key, message, remedy);
+        }
+    }
+
+    /// Notes a problem where a buffer of that many bytes could not hold one full frame.
+    pub fn holds_a_frame(&self, key: &str, bytes: Option<u64>) {
+        let frame = self.context.packet_bytes.get();
+        if let Some(bytes) = bytes.filter(|&bytes| bytes < frame) {
+            let message = format!("{key}: {bytes} bytes hold no full frame of {frame}");
+            self.refuse(key, message, format!("give it {frame}B or more"));
         }
     }
 
@@ -364,179 +386,10 @@ impl<'a> Section<'a> {
     }
 }
 
-/// A type that a key's value is read as.
-pub trait Field: Sized {
-    /// Reads it.
-    ///
-    /// # Errors
-    /// What is wrong and what to write.
-    fn read(node: &Node, context: &Context) -> Result<Self, Refusal>;
-    /// As the manifest shows it.
-    fn show(&self) -> serde_json::Value;
-}
-
-/// A whole number of things.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Count(pub u64);
-
-fn wrong(node: &Node, expected: &str, example: &str) -> Refusal {
-    let found = match &node.data {
-        Data::Text(text) => format!("`{text}`"),
-        Data::Integer(_) | Data::Float(_) => format!("`{}`", node.place.text()),
-        _ => node.kind().to_owned(),
-    };
-    Refusal::new(format!("{found} is not {expected}"), format!("write {example}"))
-}
-
-fn quantity(node: &Node, dimension: Dimension, packet: Option<u64>) -> Result<u64, Refusal> {
-    match &node.data {
-        Data::Text(text) => units::quantity(text, dimension, packet),
-        Data::Integer(n) if *n < 0 => units::quantity(&n.to_string(), dimension, packet),
-        Data::Float(n) if *n < 0.0 => units::quantity(&n.to_string(), dimension, packet),
-        Data::Integer(_) | Data::Float(_) => {
-            let (text, usual) = (node.place.text(), dimension.usual_unit());
-            Err(Refusal::new(
-                format!("`{text}` has no unit"),
-                format!("write \"{text}{usual}\", or the unit that is meant"),
-            ))
-        }
-        _ => {
-            let example = format!("\"10{}\"", dimension.usual_unit());
-            Err(wrong(node, dimension.name(), &example))
-        }
-    }
-}
-
-impl Field for Time {
-    fn read(node: &Node, _: &Context) -> Result<Self, Refusal> {
-        quantity(node, Dimension::Time, None).map(Time::from_ps)
-    }
-    fn show(&self) -> serde_json::Value {
-        json!(self.to_string())
-    }
-}
-
-impl Field for Rate {
-    fn read(node: &Node, _: &Context) -> Result<Self, Refusal> {
-        match quantity(node, Dimension::Rate, None)? {
-            0 => Err(Refusal::new("a rate of 0 carries nothing", "write a rate above 0")),
-            bps => Ok(Rate::from_bps(bps)),
-        }
-    }
-    fn show(&self) -> serde_json::Value {
-        json!(self.to_string())
-    }
-}
-
-/// Bytes.
-impl Field for u64 {
-    fn read(node: &Node, context: &Context) -> Result<Self, Refusal> {
-        quantity(node, Dimension::Bytes, Some(context.packet_bytes.get()))
-    }
-    fn show(&self) -> serde_json::Value {
-        json!(Value::Bytes(*self).to_string())
-    }
-}
-
-impl Field for Count {
-    fn read(node: &Node, _: &Context) -> Result<Self, Refusal> {
-        match node.data {
-            Data::Integer(n) => u64::try_from(n).map(Count).map_err(|_| {
-                Refusal::new(format!("`{n}` is negative"), "write a whole number from 0")
-            }),
-            _ => Err(wrong(node, "a whole number", "a whole number without quotes or unit")),
-        }
-    }
-    fn show(&self) -> serde_json::Value {
-        json!(self.0)
-    }
-}
-
-impl Field for f64 {
-    fn read(node: &Node, _: &Context) -> Result<Self, Refusal> {
-        match node.data {
-            Data::Integer(n) => Ok(n as f64),
-            Data::Float(x) if x.is_finite() => Ok(x),
-            _ => Err(wrong(node, "a number", "a number without quotes or unit")),
-        }
-    }
-    fn show(&self) -> serde_json::Value {
-        json!(self)
-    }
-}
-
-impl Field for bool {
-    fn read(node: &Node, _: &Context) -> Result<Self, Refusal> {
-        match node.data {
-            Data::Flag(flag) => Ok(flag),
-            _ => Err(wrong(node, "true or false", "true or false, without quotes")),
-        }
-    }
-    fn show(&self) -> serde_json::Value {
-        json!(self)
-    }
-}
-
-impl Field for String {
-    fn read(node: &Node, _: &Context) -> Result<Self, Refusal> {
-        match &node.data {
-            Data::Text(text) => Ok(text.clone()),
-            _ => Err(wrong(node, "a text", "a text in quotes")),
-        }
-    }
-    fn show(&self) -> serde_json::Value {
-        json!(self)
-    }
-}
-
-/// A list of texts; one alone stands for a list of one.
-impl Field for Vec<String> {
-    fn read(node: &Node, context: &Context) -> Result<Self, Refusal> {
-        match &node.data {
-            Data::List(nodes) => nodes.iter().map(|n| String::read(n, context)).collect(),
-            _ => Ok(vec![String::read(node, context)?]),
-        }
-    }
-    fn show(&self) -> serde_json::Value {
-        json!(self)
-    }
-}
-
-/// A value, or the word `none`.
-impl<T: Field> Field for Option<T> {
-    fn read(node: &Node, context: &Context) -> Result<Self, Refusal> {
-        match &node.data {
-            Data::Text(text) if text == "none" => Ok(None),
-            _ => T::read(node, context).map(Some),
-        }
-    }
-    fn show(&self) -> serde_json::Value {
-        self.as_ref().map_or(json!("none"), Field::show)
-    }
-}
-
-/// A count, or the word `all`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CountOrAll(pub Option<u64>);
-
-impl Field for CountOrAll {
-    fn read(node: &Node, context: &Context) -> Result<Self, Refusal> {
-        match &node.data {
-            Data::Text(text) if text == "all" => Ok(CountOrAll(None)),
-            _ => match Count::read(node, context)?.0 {
-                0 => Err(Refusal::new("0 is too small", "write 1 or more, or \"all\"")),
-                count => Ok(CountOrAll(Some(count))),
-            },
-        }
-    }
-    fn show(&self) -> serde_json::Value {
-        self.0.map_or(json!("all"), |count| json!(count))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     const KEYS: &[Key] = &[
         Key::with("rate", Takes::Rate, "100Gbps", "a rate"),
@@ -567,7 +420,7 @@ mod tests {
         assert_eq!(section.get::<u64>("size"), Some(3 * 1518));
         assert_eq!(section.get::<Time>("until"), None);
         assert_eq!(section.word("mode"), Some("fast"));
-        assert!(!context.failed());
+        assert_eq!(context.found(), 0);
         let shown = json!({ "rate": "100Gbps", "size": "4554B", "mode": "fast" });
         assert_eq!(section.resolved(), shown);
     }

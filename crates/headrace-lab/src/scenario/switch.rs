@@ -142,6 +142,8 @@ struct QueuePlan {
     priorities: Vec<(u8, Place)>,
     markers: Vec<Marker>,
     bcc: Option<Bcc>,
+    /// Where its buffer is given, or the queue.
+    place: Place,
 }
 
 #[derive(Clone, Debug)]
@@ -223,6 +225,8 @@ impl SwitchPlan {
                     })
                 }
             };
+            let mmu = pool.map_or(0, |p| bytes(pools[p], self.smallest_mmu(ports.max(1))));
+            plan.check_frame(context, mmu)?;
             let mut markers = plan.markers.clone();
             if let Some(bcc) = &plan.bcc {
                 let served = self.ports_per_mmu.unwrap_or(ports).min(ports);
@@ -245,6 +249,15 @@ impl SwitchPlan {
             scheduler: self.scheduler,
             queue_of_priority: self.queue_of_priority,
         })
+    }
+
+    /// Ports of the MMU that has the fewest.
+    fn smallest_mmu(&self, ports: usize) -> usize {
+        match self.ports_per_mmu {
+            Some(each) if ports.is_multiple_of(each) => each.min(ports),
+            Some(each) => ports % each,
+            None => ports,
+        }
     }
 }
 
@@ -334,10 +347,11 @@ impl QueuePlan {
         let mut section = Section::open(context, node, "a queue", &keys);
         let private: Option<u64> = section.get("private");
         let alpha: Option<Option<f64>> = section.get("alpha");
-        if matches!(alpha, Some(Some(alpha)) if !(alpha > 0.0 && alpha <= 65536.0)) {
-            section.refuse("alpha", "alpha: not above 0 and at most 65536", "write 4, or \"none\"");
+        if matches!(alpha, Some(Some(alpha)) if !(alpha > 0.0 && alpha <= 1024.0)) {
+            section.refuse("alpha", "alpha: not above 0 and at most 1024", "write 4, or \"none\"");
         }
         let limit: Option<u64> = section.get("limit");
+        section.holds_a_frame("limit", limit);
         let weight = section.count("weight", 1).and_then(|w| u32::try_from(w).ok());
         let share =
             if section.has("share") { Some(section.within("share", 0.0, 1.0)?) } else { None };
@@ -356,12 +370,30 @@ impl QueuePlan {
             priorities: priorities?,
             markers: markers?,
             bcc,
+            place: section.place_of("private").clone(),
         };
         let numbers: Vec<u8> = plan.priorities.iter().map(|p| p.0).collect();
         if !numbers.is_empty() {
             section.resolve("priorities", json!(numbers));
         }
         Some((plan, section.resolved()))
+    }
+
+    /// Refuses a queue that no full frame enters: a frame lies in the private buffer or in the
+    /// pool, not in both.
+    fn check_frame(&self, context: &Context, pool: u64) -> Option<()> {
+        let frame = context.packet_bytes.get();
+        if self.private.max(pool) >= frame {
+            return Some(());
+        }
+        let private = self.private;
+        let message = format!(
+            "no full frame of {frame} bytes enters this queue: {private} bytes are private, the \
+             pool has {pool}"
+        );
+        let remedy = format!("give `private` or the pool {frame}B or more");
+        context.refuse(&self.place, message, remedy);
+        None
     }
 }
 
@@ -457,6 +489,7 @@ impl Bcc {
     fn read(context: &Context, node: &Node, outer: &mut Section<'_>) -> Option<Bcc> {
         let mut section = Section::open(context, node, "`bcc`", BCC_KEYS);
         let rtt: Option<Time> = section.get("rtt");
+        section.refuse_if(rtt == Some(Time::ZERO), "rtt", "rtt: 0", "write a time above 0");
         let lambda = section.within("lambda", 0.0, 1e6);
         let h: Option<Time> = section.get("h");
         let p_max = section.within("p_max", 0.0, 1.0);

@@ -49,6 +49,9 @@ const CLASS_KEYS: &[Key] = &[
     Key::optional("up_to", Takes::Bytes, "no limit", "largest flow of the class"),
 ];
 
+/// Name under which results group the flows of all sizes.
+pub const ALL_SIZES: &str = "all";
+
 /// A class of flows by size: `above` < size <= `up_to`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeClass {
@@ -150,6 +153,11 @@ pub(crate) fn read_size_classes(context: &Context, node: &Node) -> Option<Vec<Si
     for node in nodes {
         let mut class = Section::open(context, node, "a size class", CLASS_KEYS);
         let (name, up_to) = (class.get::<String>("name")?, class.get::<u64>("up_to"));
+        if name == ALL_SIZES || classes.iter().any(|c| c.name == name) {
+            let message = format!("name: there is a size class `{name}` already");
+            class.refuse("name", message, format!("rename it; `{ALL_SIZES}` is every flow's"));
+            return None;
+        }
         let Some(from) = above.filter(|&from| up_to.is_none_or(|to| to > from)) else {
             class.refuse("up_to", "size classes that do not rise", "sort them by `up_to`");
             return None;
@@ -201,5 +209,11 @@ mod tests {
         assert_eq!(two.unwrap()[1], SizeClass { name: "l".into(), above: 1000, up_to: None });
         assert!(read("size_classes = [{ name = \"s\", up_to = \"1KB\" }]").0.is_none());
         assert!(read("size_classes = [{ name = \"s\" }, { name = \"l\" }]").0.is_none());
+        let (none, problems) = read("size_classes = [{ name = \"all\" }]");
+        assert!(none.is_none());
+        let line = problems[0].line();
+        assert!(line.starts_with("x.toml:1:26: name: there is a size class `all`"), "{line}");
+        let twice = "size_classes = [{ name = \"a\", up_to = \"1KB\" }, { name = \"a\" }]";
+        assert!(read(twice).0.is_none());
     }
 }

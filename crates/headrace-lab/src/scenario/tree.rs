@@ -63,7 +63,11 @@ impl Node {
                 let span = error.span().unwrap_or(0..0);
                 let place = Place { source, span };
                 let message = error.message().trim().replace('\n', ", ");
-                Err(Problem::new(&place, message, "correct the TOML at this place"))
+                let remedy = match message.contains("overflow") {
+                    true => format!("a whole number is at most {}", i64::MAX),
+                    false => "correct the TOML at this place".to_owned(),
+                };
+                Err(Problem::new(&place, message, remedy))
             }
         }
     }
@@ -188,6 +192,8 @@ mod tests {
     fn broken_toml_is_a_problem_with_its_place() {
         let problem = Node::parse("x.toml", "a = 1\nb = = 2\n").unwrap_err();
         assert!(problem.line().starts_with("x.toml:2:5: "), "{}", problem.line());
+        let problem = Node::parse("x.toml", "a = 18446744073709551615\n").unwrap_err();
+        assert!(problem.line().ends_with("at most 9223372036854775807"), "{}", problem.line());
     }
 
     #[test]

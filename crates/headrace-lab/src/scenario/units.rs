@@ -63,11 +63,12 @@ impl Dimension {
         }
     }
 
-    /// The unit that a bare number most likely meant.
-    pub const fn usual_unit(self) -> &'static str {
+    /// The unit that a bare number most likely meant. Sizes of four digits and more are in bytes.
+    pub fn usual_unit(self, number: &str) -> &'static str {
         match self {
             Dimension::Time => "us",
             Dimension::Rate => "Gbps",
+            Dimension::Bytes if number.parse().is_ok_and(|n: f64| n >= 1000.0) => "B",
             Dimension::Bytes => "KB",
         }
     }
@@ -111,14 +112,14 @@ pub fn quantity(
         ));
     }
     let decimal = Decimal::parse(number).ok_or_else(|| {
-        let usual = dimension.usual_unit();
+        let usual = dimension.usual_unit("10");
         Refusal::new(
             format!("`{text}` is not {name}"),
             format!("write a number and its unit, as in \"10{usual}\""),
         )
     })?;
     if unit.is_empty() {
-        let usual = dimension.usual_unit();
+        let usual = dimension.usual_unit(number);
         return Err(Refusal::new(
             format!("`{text}` has no unit"),
             format!("write \"{text}{usual}\", or the unit that is meant"),
@@ -255,6 +256,7 @@ mod tests {
         let refusal = |text| bytes(text).unwrap_err();
         assert_eq!(refusal("12").message, "`12` has no unit");
         assert_eq!(refusal("12").remedy, "write \"12KB\", or the unit that is meant");
+        assert_eq!(refusal("1500").remedy, "write \"1500B\", or the unit that is meant");
         assert_eq!(refusal("-5KB").message, "`-5KB`: a size cannot be negative");
         assert_eq!(refusal("5kb").remedy, "did you mean `KB`?");
         assert_eq!(refusal("1.5B").message, "`1.5B` is not a whole number of B, or is too large");

@@ -26,8 +26,9 @@ fn build(section: &mut Section<'_>) -> Option<Topology> {
     let links = section.count("links", 1);
     let line = common_line(section)?;
     let bottleneck = own_line(section, line, "bottleneck_rate", "bottleneck_delay");
-    let left = few_enough(section, "left", &[left?])?;
-    let hosts = few_enough(section, "right", &[left + right?.min(1 << 32)])?;
+    let left = few_enough(section, "left", "hosts", &[left?])?;
+    let hosts = few_enough(section, "right", "hosts", &[left + right?.min(1 << 32)])?;
+    let links = few_enough(section, "links", "parallel links", &[links?])?;
     let mut topology = Topology::default();
     topology.add_hosts(hosts);
     let west = topology.add_switch("left".to_owned(), "switch");
@@ -36,7 +37,7 @@ fn build(section: &mut Section<'_>) -> Option<Topology> {
         let switch = if host < left { west } else { east };
         topology.add_link(host as usize, switch, line, &[HOST_SET]);
     }
-    for _ in 0..links?.min(1024) {
+    for _ in 0..links {
         topology.add_link(west, east, bottleneck, &["bottleneck", CORE_SET]);
     }
     Some(topology)

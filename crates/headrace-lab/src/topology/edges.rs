@@ -60,13 +60,16 @@ fn build(section: &mut Section<'_>) -> Option<Topology> {
             })?
             .concat()
         {
+            if name.trim().is_empty() {
+                section.refuse(key, format!("{key}: an empty name"), "give each node a name");
+            }
             if index.insert(name.clone(), topology.nodes.len()).is_some() {
                 section.refuse(key, format!("{key}: `{name}` twice"), "give each its own name");
             }
             topology.nodes.push(TopologyNode { name, role });
         }
     }
-    few_enough(section, "hosts", &[topology.hosts() as u64])?;
+    few_enough(section, "hosts", "hosts", &[topology.hosts() as u64])?;
     let Some(node) = section.node("edges") else {
         section.get::<Vec<String>>("edges");
         return None;
@@ -124,7 +127,7 @@ fn add_edge(
         Some(name) if name != usual => vec![usual, name],
         _ => vec![usual],
     };
-    for _ in 0..few_enough(&edge, "links", &[links])? {
+    for _ in 0..few_enough(&edge, "links", "parallel links", &[links])? {
         topology.add_link(a, b, line, &sets);
     }
     Some(edge.resolved())

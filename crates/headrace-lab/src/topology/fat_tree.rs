@@ -3,7 +3,7 @@
 use headrace_cc::units::Rate;
 
 use super::{CORE_SET, DELAY, HOST_DELAY, HOST_RATE, HOST_SET, LOSS, RATE};
-use super::{Line, Topology, TopologyKind, common_line, few_enough, own_line};
+use super::{Line, Topology, TopologyKind, common_line, few_enough, few_links, own_line};
 use crate::scenario::reader::{Key, Section, Takes};
 
 pub(super) const KIND: TopologyKind = TopologyKind {
@@ -76,9 +76,11 @@ fn build(section: &mut Section<'_>) -> Option<Topology> {
     };
     let shape = shape(section, lines.host.rate, lines.fabric.rate)?;
     let key = if section.has("pods") { "pods" } else { "k" };
-    few_enough(section, key, &[shape.pods, shape.tors, shape.hosts_per_tor])?;
-    few_enough(section, key, &[shape.pods, shape.aggs])?;
-    few_enough(section, key, &[shape.cores])?;
+    few_enough(section, key, "hosts", &[shape.pods, shape.tors, shape.hosts_per_tor])?;
+    few_enough(section, key, "switches", &[shape.pods, shape.aggs])?;
+    few_enough(section, key, "switches", &[shape.cores])?;
+    few_links(section, key, &[shape.pods, shape.tors, shape.aggs])?;
+    few_links(section, key, &[shape.pods, shape.aggs.max(shape.cores)])?;
     Some(assemble(shape, lines))
 }
 
@@ -93,7 +95,7 @@ fn shape(section: &mut Section<'_>, host: Rate, fabric: Rate) -> Option<Shape> {
         section.resolve("k", k.into());
         section.refuse_if(k % 2 != 0, "k", "k: odd", "k is even: half of a pod's ports go up");
         let half = k / 2;
-        let cores = few_enough(section, "k", &[half, half])?;
+        let cores = few_enough(section, "k", "switches", &[half, half])?;
         return Some(Shape { pods: k, tors: half, aggs: half, cores, hosts_per_tor: half });
     }
     let pods = section.count("pods", 1);
@@ -203,6 +205,6 @@ mod tests {
         assert!(refused("pods = 2")[0].contains("number of hosts is open"));
         assert!(refused("pods = 2\naggs = 3\ncores = 5\nhosts_per_tor = 1")[0].contains("evenly"));
         assert!(refused("pods = 2\noversubscription = 1.3")[0].contains("whole number"));
-        assert!(refused("k = 1000000")[0].contains("too many hosts"));
+        assert!(refused("k = 1000000")[0].contains("k: too many switches"));
     }
 }

@@ -1,7 +1,7 @@
 //! Leaves with hosts, each leaf linked with every spine.
 
 use super::{CORE_SET, HOST_DELAY, HOST_RATE, HOST_SET, LOSS, RATE, Topology, TopologyKind};
-use super::{common_line, few_enough, own_line};
+use super::{common_line, few_enough, few_links, own_line};
 use crate::scenario::reader::{Key, Section, Takes};
 
 pub(super) const KIND: TopologyKind = TopologyKind {
@@ -33,9 +33,10 @@ fn build(section: &mut Section<'_>) -> Option<Topology> {
     let host = own_line(section, line, "host_rate", "host_delay");
     let fabric = own_line(section, line, "fabric_rate", "fabric_delay");
     let (leaves, spines, each, links) = (leaves?, spines?, each?, links?);
-    let hosts = few_enough(section, "leaves", &[leaves, each])?;
-    few_enough(section, "spines", &[spines])?;
-    few_enough(section, "links", &[links])?;
+    let hosts = few_enough(section, "leaves", "hosts", &[leaves, each])?;
+    few_enough(section, "spines", "switches", &[spines])?;
+    few_enough(section, "links", "parallel links", &[links])?;
+    few_links(section, "spines", &[leaves, spines, links])?;
     let mut topology = Topology::default();
     topology.add_hosts(hosts);
     let leaves = topology.add_switches(leaves, "leaf");

@@ -20,7 +20,9 @@ use crate::scenario::reader::{Context, Key, Section, Takes};
 use crate::scenario::tree::Node;
 
 /// Most hosts that a network may have.
-pub const MAX_HOSTS: u64 = 65_534;
+pub const MAX_HOSTS: u64 = 65_000;
+/// Most links between the switches of one built topology: a bound on what `check` may take.
+const MAX_LINKS: u64 = 1 << 22;
 
 /// A kind of topology: one entry of [`KINDS`].
 #[derive(Clone, Copy, Debug)]
@@ -213,15 +215,31 @@ pub(crate) fn checked_loss(section: &Section<'_>, loss: f64) -> Option<f64> {
     fine.then_some(loss)
 }
 
-/// Refuses more hosts than the simulator numbers.
-pub(crate) fn few_enough(section: &Section<'_>, key: &str, factors: &[u64]) -> Option<u64> {
-    let hosts = factors.iter().try_fold(1u64, |product, &f| product.checked_mul(f));
-    let fits = hosts.filter(|&h| h <= MAX_HOSTS);
+/// Refuses more hosts than the simulator numbers, and as many of other `things`.
+pub(crate) fn few_enough(
+    section: &Section<'_>,
+    key: &str,
+    things: &str,
+    factors: &[u64],
+) -> Option<u64> {
+    let count = factors.iter().try_fold(1u64, |product, &f| product.checked_mul(f));
+    let fits = count.filter(|&count| count <= MAX_HOSTS);
     if fits.is_none() {
-        let message = "too many hosts";
-        section.refuse(key, message, format!("a network has at most {MAX_HOSTS} of them"));
+        let message = format!("{key}: too many {things}");
+        section.refuse(key, message, format!("choose at most {MAX_HOSTS} of them"));
     }
     fits
+}
+
+/// Refuses more links between switches than a network can have in memory.
+pub(crate) fn few_links(section: &Section<'_>, key: &str, factors: &[u64]) -> Option<()> {
+    let count = factors.iter().try_fold(1u64, |product, &f| product.checked_mul(f));
+    if count.is_none_or(|count| count > MAX_LINKS) {
+        let message = format!("{key}: too many links between switches");
+        section.refuse(key, message, format!("choose numbers that give at most {MAX_LINKS}"));
+        return None;
+    }
+    Some(())
 }
 
 #[cfg(test)]
@@ -260,6 +278,11 @@ pub(crate) mod tests {
         assert!(found[0].contains("unknown key `host`") && found[0].contains("`hosts`"));
         assert!(build("").unwrap_err()[0].contains("needs `kind`"));
         assert!(build("kind = \"star\"\nhosts = 70000").unwrap_err()[0].contains("too many hosts"));
+        let wide = "kind = \"leaf-spine\"\nleaves = 65000\nhosts_per_leaf = 1\nspines = 65000";
+        assert!(build(wide).unwrap_err()[0].contains("too many links between switches"));
+        let wide = "kind = \"fat-tree\"\npods = 1\ntors = 65000\naggs = 65000\ncores = 65000\n\
+                    hosts_per_tor = 1";
+        assert!(build(wide).unwrap_err()[0].contains("too many links between switches"));
         assert!(build("kind = \"star\"\nloss = 1.0").unwrap_err()[0].contains("probability"));
         assert!(build("kind = \"star\"\nrate = \"0Gbps\"").unwrap_err()[0].contains("rate of 0"));
     }

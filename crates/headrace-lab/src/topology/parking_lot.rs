@@ -26,7 +26,7 @@ fn build(section: &mut Section<'_>) -> Option<Topology> {
     let line = common_line(section)?;
     let chain = own_line(section, line, "chain_rate", "chain_delay");
     let (switches, each) = (switches?, each?);
-    let hosts = few_enough(section, "switches", &[switches, each])?;
+    let hosts = few_enough(section, "switches", "hosts", &[switches, each])?;
     let mut topology = Topology::default();
     topology.add_hosts(hosts);
     let row: Vec<usize> =

@@ -14,7 +14,7 @@ pub(super) const KIND: TopologyKind = TopologyKind {
 fn build(section: &mut Section<'_>) -> Option<Topology> {
     let hosts = section.count("hosts", 2);
     let line = common_line(section);
-    let hosts = few_enough(section, "hosts", &[hosts?])?;
+    let hosts = few_enough(section, "hosts", "hosts", &[hosts?])?;
     let line = line?;
     let mut topology = Topology::default();
     topology.add_hosts(hosts);

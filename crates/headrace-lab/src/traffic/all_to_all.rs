@@ -7,8 +7,9 @@ use headrace_sim::rng;
 
 use super::hosts::hosts;
 use super::sizes::Sizes;
-use super::{Plan, SIZE, START, Setup, Start, Starts, TrafficKind, WORKLOAD, draw, grouped};
+use super::{Plan, SIZE, START, Setup, Start, Starts, TrafficKind, WORKLOAD, draw};
 use crate::scenario::reader::{Key, Section, Takes};
+use crate::words::things;
 
 /// Most flows that are drawn at once.
 const MOST: u64 = 50_000_000;
@@ -35,7 +36,7 @@ struct AllToAll {
 }
 
 fn read(section: &mut Section<'_>, setup: &Setup<'_>) -> Option<Arc<dyn Plan>> {
-    let sizes = Sizes::read(section);
+    let sizes = Sizes::read(section, setup);
     let hosts = hosts(section, "hosts", setup.topology)?;
     let (spread, start) = (section.get::<Time>("spread"), section.get::<Time>("start"));
     section.refuse_if(hosts.len() < 2, "hosts", "hosts: fewer than two", "name more");
@@ -71,7 +72,7 @@ impl Plan for AllToAll {
 
     fn notes(&self) -> Vec<String> {
         let flows = self.hosts.len() as f64 * (self.hosts.len() as f64 - 1.0);
-        vec![format!("{}; {} flows", self.sizes.describe(), grouped(flows))]
+        vec![format!("{}; {}", self.sizes.describe(), things(flows, "flow"))]
     }
 }
 

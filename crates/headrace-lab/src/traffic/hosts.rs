@@ -4,7 +4,7 @@ use crate::scenario::problems::nearest;
 use crate::scenario::reader::Section;
 use crate::topology::{Role, Topology};
 
-/// Reads a key as host numbers, in the order written, each once.
+/// Reads a key as host numbers, in the order written. A host named twice is refused.
 pub(crate) fn hosts(section: &mut Section<'_>, key: &str, topology: &Topology) -> Option<Vec<u32>> {
     let texts: Vec<String> = section.get(key)?;
     let mut chosen = Vec::new();
@@ -12,8 +12,15 @@ pub(crate) fn hosts(section: &mut Section<'_>, key: &str, topology: &Topology) -
     for text in &texts {
         match select(text.trim(), topology) {
             Ok(hosts) => {
-                let fresh = |h: &u32| !std::mem::replace(&mut seen[*h as usize], true);
-                chosen.extend(hosts.into_iter().filter(fresh));
+                for &host in &hosts {
+                    if std::mem::replace(&mut seen[host as usize], true) {
+                        let name = &topology.nodes[host as usize].name;
+                        let message = format!("{key}: {name} is named twice");
+                        section.refuse(key, message, "name each host once");
+                        return None;
+                    }
+                }
+                chosen.extend(hosts);
             }
             Err(remedy) => {
                 section.refuse(key, format!("{key}: no host `{text}`"), remedy);
@@ -65,6 +72,9 @@ pub(crate) fn host(text: &str, topology: &Topology) -> Result<u32, String> {
         Some(host) => Ok(host as u32),
         None => {
             let (first, last) = (&topology.nodes[0].name, &topology.nodes[count - 1].name);
+            if topology.node_named(text).is_some() {
+                return Err(format!("it is a switch; hosts are {first} to {last}"));
+            }
             let near = nearest(text, topology.nodes.iter().map(|n| n.name.as_str()));
             let near = if near.starts_with("did") { format!("{near} ") } else { String::new() };
             Err(format!("{near}hosts are {first} to {last}, and switches stand for theirs"))
@@ -90,6 +100,7 @@ mod tests {
         assert_eq!(select("all", &t).unwrap().len(), 128);
         assert_eq!(select("7", &t), Ok(vec![7]));
         assert_eq!(select("h5..h3", &t), Err("write `h3..h5`".into()));
+        assert_eq!(host("leaf0", &t), Err("it is a switch; hosts are h0 to h127".into()));
         assert!(select("h128", &t).unwrap_err().contains("hosts are h0 to h127"));
         assert!(select("spine0", &t).unwrap_err().contains("has no hosts"));
     }

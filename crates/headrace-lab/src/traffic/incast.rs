@@ -6,10 +6,10 @@ use headrace_cc::units::Time;
 use headrace_sim::rng;
 
 use super::pairs::sides;
-use super::{
-    DST, Plan, SRC, START, STOP, Setup, Start, Starts, TrafficKind, draw, grouped, window,
-};
+use super::sizes::few_segments;
+use super::{DST, Plan, SRC, START, STOP, Setup, Start, Starts, TrafficKind, draw, window};
 use crate::scenario::reader::{Key, Section, Takes};
+use crate::words::{self, bytes, things};
 
 pub(super) const KIND: TrafficKind = TrafficKind {
     name: "incast",
@@ -77,6 +77,9 @@ fn read(section: &mut Section<'_>, setup: &Setup<'_>) -> Option<Arc<dyn Plan>> {
     }
     let (start, stop) = window?;
     let part = request.div_ceil(fan_in);
+    if !few_segments(section, setup, "request", part as f64) {
+        return None;
+    }
     let fan_in = fan_in as usize;
     Some(Arc::new(Incast {
         fan_in,
@@ -140,14 +143,11 @@ impl Plan for Incast {
 
     fn notes(&self) -> Vec<String> {
         let by_time = self.stop.since(self.start).ps().div_ceil(self.period.ps().max(1));
-        let requests = self.requests.min(by_time);
+        let flows = self.requests.min(by_time) as f64 * self.fan_in as f64;
+        let (period, flows) = (words::time(self.period), things(flows, "flow"));
         vec![
-            format!("{} to 1, {} B a sender", self.fan_in, grouped(self.part as f64)),
-            format!(
-                "a request each {}; {} flows expected",
-                self.period,
-                grouped(requests as f64 * self.fan_in as f64)
-            ),
+            format!("{} to 1, {} a sender", self.fan_in, bytes(self.part as f64)),
+            format!("a request each {period}; {flows} expected"),
         ]
     }
 }

@@ -8,12 +8,13 @@ use headrace_cc::units::Time;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::hosts::host;
-use super::sizes::{read_text, shown_path};
-use super::{Plan, Setup, Start, Starts, TrafficKind, grouped};
+use super::sizes::{largest_remedy, read_text, shown_path};
+use super::{Plan, Setup, Start, Starts, TrafficKind};
+use crate::scenario::files;
 use crate::scenario::problems::{Place, Problem};
 use crate::scenario::reader::{Key, Section, Takes};
 use crate::scenario::units::Decimal;
-use crate::topology::Topology;
+use crate::words;
 
 /// Columns of a flow list.
 pub const COLUMNS: [&str; 4] = ["start_ns", "src", "dst", "size_bytes"];
@@ -51,10 +52,10 @@ fn read(section: &mut Section<'_>, setup: &Setup<'_>) -> Option<Arc<dyn Plan>> {
     let file: String = section.get("file")?;
     section.resolve("file", shown_path(&file).into());
     let rows = if file.to_lowercase().ends_with(".parquet") {
-        read_parquet(section, &file, setup.topology)
+        read_parquet(section, &file, setup)
     } else {
-        let text = read_text(section, "file", &file)?;
-        read_csv(&section.context.path_of(&file).display().to_string(), &text, setup.topology)
+        let text = read_text(section, "file", &file, files::LIST_BYTES)?;
+        read_csv(&section.context.path_of(&file).display().to_string(), &text, setup)
     };
     let mut rows = match rows {
         Ok(rows) => rows,
@@ -86,7 +87,7 @@ fn digest(rows: &[Row]) -> u64 {
 type Wrong = (usize, String, String);
 
 /// A row from its four fields.
-fn row(fields: [&str; 4], topology: &Topology) -> Result<Row, Wrong> {
+fn row(fields: [&str; 4], setup: &Setup<'_>) -> Result<Row, Wrong> {
     let number = |i: usize, factor: u64, what: &str| {
         let text = fields[i].trim();
         let parsed = Decimal::parse(text).and_then(|d| d.times(factor));
@@ -100,7 +101,7 @@ fn row(fields: [&str; 4], topology: &Topology) -> Result<Row, Wrong> {
         parsed.ok_or_else(wrong)
     };
     let end = |i: usize| {
-        host(fields[i].trim(), topology).map_err(|remedy| {
+        host(fields[i].trim(), setup.topology).map_err(|remedy| {
             (i, format!("{}: no host `{}`", COLUMNS[i], fields[i].trim()), remedy)
         })
     };
@@ -109,6 +110,10 @@ fn row(fields: [&str; 4], topology: &Topology) -> Result<Row, Wrong> {
     let size = number(3, 1, "whole bytes, 1 or more")?;
     if size == 0 {
         return Err((3, "size_bytes: a flow of 0 bytes".into(), "write 1 or more".into()));
+    }
+    if size > setup.largest_flow() {
+        let message = format!("size_bytes: a flow of {size} bytes is too large");
+        return Err((3, message, largest_remedy(setup.largest_flow())));
     }
     if src == dst {
         return Err((
@@ -120,7 +125,7 @@ fn row(fields: [&str; 4], topology: &Topology) -> Result<Row, Wrong> {
     Ok(Row { start_ps, size, src, dst })
 }
 
-fn read_csv(name: &str, text: &str, topology: &Topology) -> Result<Vec<Row>, Vec<Problem>> {
+fn read_csv(name: &str, text: &str, setup: &Setup<'_>) -> Result<Vec<Row>, Vec<Problem>> {
     let mut lines = text.lines();
     let header = lines.next().unwrap_or("").trim_start_matches('\u{feff}').trim();
     if !header.split(',').map(str::trim).eq(COLUMNS) {
@@ -133,7 +138,7 @@ fn read_csv(name: &str, text: &str, topology: &Topology) -> Result<Vec<Row>, Vec
     for line in lines.filter(|l| !l.trim().is_empty()) {
         let fields: Vec<&str> = line.split(',').collect();
         let (field, message, remedy) = match <[&str; 4]>::try_from(fields) {
-            Ok(fields) => match row(fields, topology) {
+            Ok(fields) => match row(fields, setup) {
                 Ok(row) => {
                     rows.push(row);
                     continue;
@@ -165,7 +170,7 @@ fn read_csv(name: &str, text: &str, topology: &Topology) -> Result<Vec<Row>, Vec
 fn read_parquet(
     section: &Section<'_>,
     name: &str,
-    topology: &Topology,
+    setup: &Setup<'_>,
 ) -> Result<Vec<Row>, Vec<Problem>> {
     let unreadable = |error: &dyn std::fmt::Display| {
         let message = format!("cannot read `{name}`: {error}");
@@ -185,7 +190,7 @@ fn read_parquet(
             for (field, column) in fields.iter_mut().zip(COLUMNS) {
                 *field = cell(&batch, column, i).map_err(|e| unreadable(&e))?;
             }
-            let parsed = row(fields.each_ref().map(String::as_str), topology);
+            let parsed = row(fields.each_ref().map(String::as_str), setup);
             rows.push(parsed.map_err(|(_, message, remedy)| {
                 let message = format!("`{name}`, row {}: {message}", rows.len() + 1);
                 vec![Problem::new(section.place_of("file"), message, remedy)]
@@ -237,11 +242,11 @@ impl Plan for List {
         let bytes: f64 = self.rows.iter().map(|r| r.size as f64).sum();
         let last = self.rows.last().map_or(0, |r| r.start_ps);
         vec![format!(
-            "{} flows, mean {} B, {} MB in all, last start {}",
-            grouped(count as f64),
-            grouped(bytes / count.max(1) as f64),
-            grouped(bytes / 1e6),
-            Time::from_ps(last)
+            "{}, mean {} B, {} in all, last start {}",
+            words::things(count as f64, "flow"),
+            words::grouped(bytes / count.max(1) as f64),
+            words::bytes(bytes),
+            words::time(Time::from_ps(last))
         )]
     }
 }
@@ -250,13 +255,15 @@ impl Plan for List {
 mod tests {
     use super::*;
     use crate::topology::tests::build;
+    use headrace_sim::spec::Framing;
 
     fn csv(text: &str) -> Result<Vec<Row>, String> {
         let topology = build("kind = \"star\"\nhosts = 4").unwrap();
+        let setup = Setup { topology: &topology, mtu: 1500, framing: Framing::None, until: None };
         let lines = |problems: Vec<Problem>| {
             problems.iter().map(Problem::line).collect::<Vec<_>>().join("\n")
         };
-        read_csv("f.csv", text, &topology).map_err(lines)
+        read_csv("f.csv", text, &setup).map_err(lines)
     }
 
     #[test]
@@ -275,6 +282,9 @@ mod tests {
         assert!(wrong("1,0,0,5").starts_with("f.csv:3:5: host 0 sends to itself"));
         assert!(wrong("1,0,1,0").starts_with("f.csv:3:7: size_bytes: a flow of 0 bytes"));
         assert!(wrong("1,0,1,-5").starts_with("f.csv:3:7: size_bytes: `-5` is negative"));
+        let large = wrong("1,0,1,18446744073709551615");
+        assert!(large.starts_with("f.csv:3:7: size_bytes: a flow of 18446744073709551615 bytes"));
+        assert!(large.ends_with("at most 6270652250700 bytes (2^32 - 1 segments)"), "{large}");
         assert!(wrong("x,0,1,5").starts_with("f.csv:3:1: start_ns: `x` is not"));
         assert!(wrong("1,0,1").starts_with("f.csv:3:1: 3 fields instead of 4"));
         assert!(csv("start,src,dst,size\n").unwrap_err().starts_with("f.csv:1:1: the header is"));

@@ -8,6 +8,7 @@ use headrace_sim::workload::FlowSpec;
 use super::pairs::pairs;
 use super::{Plan, START, Setup, Start, Starts, TrafficKind};
 use crate::scenario::reader::{Key, Section, Takes};
+use crate::words::things;
 
 pub(super) const KIND: TrafficKind = TrafficKind {
     name: "long",
@@ -70,12 +71,16 @@ impl Plan for Long {
         Box::new(self.flows.clone().into_iter())
     }
 
+    fn long_lived(&self) -> bool {
+        true
+    }
+
     fn endless(&self) -> Option<&'static str> {
         (!self.stops).then_some("`stop`")
     }
 
     fn notes(&self) -> Vec<String> {
-        vec![format!("{} long-lived flows", self.flows.len())]
+        vec![things(self.flows.len() as f64, "long-lived flow")]
     }
 }
 

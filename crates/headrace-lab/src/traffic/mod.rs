@@ -9,7 +9,7 @@ mod draw;
 mod hosts;
 mod incast;
 mod list;
-mod load;
+pub mod load;
 mod long;
 pub mod merge;
 mod on_off;
@@ -29,6 +29,7 @@ use headrace_sim::workload::Delivered;
 use crate::scenario::problems::nearest;
 use crate::scenario::reader::{Key, Section, Takes};
 use crate::topology::Topology;
+use load::TimedLoad;
 
 /// A flow that a source starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +73,16 @@ pub trait Plan: std::fmt::Debug + Send + Sync {
     /// Whether it answers deliveries.
     fn closed_loop(&self) -> bool {
         false
+    }
+
+    /// Whether its flows have no size: see [`headrace_sim::workload::FlowSpec::UNBOUNDED`].
+    fn long_lived(&self) -> bool {
+        false
+    }
+
+    /// The load on a set of links that it was asked for.
+    fn load(&self) -> Option<TimedLoad> {
+        None
     }
 
     /// Why the run needs an `until`, in a word; `None` where it ends by itself.
@@ -134,6 +145,11 @@ impl Setup<'_> {
     pub fn mss(&self) -> u64 {
         u64::from(self.mtu.saturating_sub(40)).max(1)
     }
+
+    /// The largest flow, payload bytes: the simulator numbers a flow's segments in 32 bits.
+    pub fn largest_flow(&self) -> u64 {
+        u64::from(u32::MAX) * self.mss()
+    }
 }
 
 pub(crate) const START: Key =
@@ -161,19 +177,6 @@ pub(crate) fn window(section: &mut Section<'_>, setup: &Setup<'_>) -> Option<(Ti
         return None;
     }
     Some((start, end))
-}
-
-/// `1,711,250`: a whole number with groups of three.
-pub(crate) fn grouped(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
 }
 
 #[cfg(test)]
@@ -210,12 +213,5 @@ pub(crate) mod tests {
         assert!(starts.is_sorted_by_key(|s| s.at));
         assert!(starts.iter().all(|s| s.src != s.dst && s.size >= 1));
         starts
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!(grouped(1_711_250.4), "1,711,250");
-        assert_eq!(grouped(12.0), "12");
-        assert_eq!(grouped(123_456.0), "123,456");
     }
 }

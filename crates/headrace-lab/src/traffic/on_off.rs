@@ -12,6 +12,7 @@ use rand_pcg::Pcg32;
 use super::pairs::pairs;
 use super::{Plan, START, STOP, Setup, Start, Starts, TrafficKind, draw, window};
 use crate::scenario::reader::{Key, Section, Takes};
+use crate::words;
 
 pub(super) const KIND: TrafficKind = TrafficKind {
     name: "on-off",
@@ -96,12 +97,18 @@ impl Plan for OnOff {
         }))
     }
 
+    fn long_lived(&self) -> bool {
+        true
+    }
+
     fn endless(&self) -> Option<&'static str> {
         (self.bursts == u64::MAX && self.stop == Time::NEVER).then_some("`bursts` or `stop`")
     }
 
     fn notes(&self) -> Vec<String> {
-        vec![format!("{} pairs, on for {}, off for {}", self.pairs.len(), self.on, self.off)]
+        let pairs = words::things(self.pairs.len() as f64, "pair");
+        let (on, off) = (words::time(self.on), words::time(self.off));
+        vec![format!("{pairs}, on for {on}, off for {off}")]
     }
 }
 

@@ -7,8 +7,9 @@ use headrace_sim::rng;
 
 use super::hosts::hosts;
 use super::sizes::Sizes;
-use super::{Plan, SIZE, START, Setup, Start, Starts, TrafficKind, WORKLOAD, draw, grouped};
+use super::{Plan, SIZE, START, Setup, Start, Starts, TrafficKind, WORKLOAD, draw};
 use crate::scenario::reader::{Key, Section, Takes};
+use crate::words::things;
 
 pub(super) const KIND: TrafficKind = TrafficKind {
     name: "permutation",
@@ -32,7 +33,7 @@ struct Permutation {
 }
 
 fn read(section: &mut Section<'_>, setup: &Setup<'_>) -> Option<Arc<dyn Plan>> {
-    let sizes = Sizes::read(section);
+    let sizes = Sizes::read(section, setup);
     let hosts = hosts(section, "hosts", setup.topology)?;
     let shift = if section.has("shift") { Some(section.count("shift", 1)?) } else { None };
     let start: Option<Time> = section.get("start");
@@ -72,7 +73,7 @@ impl Plan for Permutation {
     }
 
     fn notes(&self) -> Vec<String> {
-        vec![format!("{}; {} flows", self.sizes.describe(), grouped(self.hosts.len() as f64))]
+        vec![format!("{}; {}", self.sizes.describe(), things(self.hosts.len() as f64, "flow"))]
     }
 }
 

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use headrace_cc::units::Time;
 use headrace_sim::rng;
 
-use super::load::{Arrivals, arrivals};
+use super::load::{Arrivals, TimedLoad, arrivals};
 use super::pairs::sides;
 use super::sizes::Sizes;
 use super::{DST, Plan, SIZE, SRC, START, STOP, Setup, Start, Starts, TrafficKind, WORKLOAD};
-use super::{draw, grouped, window};
+use super::{draw, window};
 use crate::scenario::reader::{Key, Section, Takes};
+use crate::words;
 
 pub(super) const KIND: TrafficKind = TrafficKind {
     name: "poisson",
@@ -61,7 +62,7 @@ struct Poisson {
 }
 
 fn read(section: &mut Section<'_>, setup: &Setup<'_>) -> Option<Arc<dyn Plan>> {
-    let sizes = Sizes::read(section);
+    let sizes = Sizes::read(section, setup);
     let sides = sides(section, setup);
     let flows = if section.has("flows") { section.count("flows", 1)? } else { u64::MAX };
     let window = window(section, setup);
@@ -90,6 +91,13 @@ impl Plan for Poisson {
         }))
     }
 
+    fn load(&self) -> Option<TimedLoad> {
+        let offered = self.arrivals.offered.clone()?;
+        let last = (self.flows as f64 * self.arrivals.mean_gap_ps).min(u64::MAX as f64);
+        let until = self.stop.min(self.start.saturating_add(Time::from_ps(last as u64)));
+        Some(TimedLoad { offered, from: self.start, until })
+    }
+
     fn endless(&self) -> Option<&'static str> {
         (self.flows == u64::MAX && self.stop == Time::NEVER).then_some("`flows` or `stop`")
     }
@@ -101,10 +109,10 @@ impl Plan for Poisson {
             self.sizes.describe(),
             self.arrivals.note.clone(),
             format!(
-                "{} flows expected, {} MB, over {}",
-                grouped(expected),
-                grouped(expected * self.sizes.mean() / 1e6),
-                Time::from_ps((expected * self.arrivals.mean_gap_ps) as u64),
+                "{} expected, {}, over {}",
+                words::things(expected, "flow"),
+                words::bytes(expected * self.sizes.mean()),
+                words::nanoseconds(expected * self.arrivals.mean_gap_ps / 1e3),
             ),
         ]
     }
@@ -127,7 +135,7 @@ mod tests {
         assert!((rate / 280_497.0 - 1.0).abs() < 0.03, "{rate}");
         let notes = plan(FABRIC, text).unwrap().notes().join("\n");
         assert!(notes.contains("websearch, mean 1,711,250 B"), "{notes}");
-        assert!(notes.contains("280,497 flows/s"), "{notes}");
+        assert!(notes.contains("280,497 flows a second"), "{notes}");
     }
 
     #[test]
@@ -135,7 +143,7 @@ mod tests {
         let text = "kind=\"poisson\"\nsize=\"1MB\"\nload=0.5\nof=\"core\"\nflows=1";
         let notes = plan(FABRIC, text).unwrap().notes().join("\n");
         // 0.5 x 6.4 Tb/s / (8 Mb x 112/127).
-        assert!(notes.contains("453,571 flows/s"), "{notes}");
+        assert!(notes.contains("453,571 flows a second"), "{notes}");
     }
 
     #[test]

@@ -13,8 +13,9 @@ use rand_pcg::Pcg32;
 
 use super::hosts::hosts;
 use super::sizes::Sizes;
-use super::{Plan, START, STOP, Setup, Start, Starts, TrafficKind, draw, grouped, window};
+use super::{Plan, START, STOP, Setup, Start, Starts, TrafficKind, draw, window};
 use crate::scenario::reader::{Key, Section, Takes};
+use crate::words::things;
 
 pub(super) const KIND: TrafficKind = TrafficKind {
     name: "rpc",
@@ -65,8 +66,8 @@ struct Rpc {
 fn read(section: &mut Section<'_>, setup: &Setup<'_>) -> Option<Arc<dyn Plan>> {
     let clients = hosts(section, "clients", setup.topology);
     let servers = hosts(section, "servers", setup.topology);
-    let request = Sizes::read_keys(section, "request", "request_workload");
-    let response = Sizes::read_keys(section, "response", "response_workload");
+    let request = Sizes::read_keys(section, setup, "request", "request_workload");
+    let response = Sizes::read_keys(section, setup, "response", "response_workload");
     let outstanding = section.count("outstanding", 1);
     let think: Option<Time> = section.get("think");
     let random = section.word("think_times")? == "exponential";
@@ -161,11 +162,11 @@ impl Plan for Rpc {
         let mut notes = vec![
             format!("requests: {}", self.request.describe()),
             format!("responses: {}", self.response.describe()),
-            format!("{open} requests open at once"),
+            format!("{} open at once", things(open as f64, "request")),
         ];
         if self.requests != u64::MAX {
             let flows = 2.0 * self.requests as f64 * self.clients.len() as f64;
-            notes.push(format!("{} flows expected", grouped(flows)));
+            notes.push(format!("{} expected", things(flows, "flow")));
         }
         notes
     }

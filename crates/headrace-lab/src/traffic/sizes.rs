@@ -5,11 +5,13 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use serde_json::json;
 
+use super::Setup;
 use super::cdf::{Cdf, packet_overhead};
 use super::workloads::{WORKLOADS, Workload};
-use super::{Setup, grouped};
+use crate::scenario::files;
 use crate::scenario::problems::{Problem, nearest};
 use crate::scenario::reader::{Key, Section, Takes};
+use crate::words::grouped;
 
 /// How large flows are.
 #[derive(Clone, Debug)]
@@ -28,15 +30,21 @@ const WORKLOAD_KEYS: &[Key] = &[
 
 impl Sizes {
     /// Reads `size` or `workload`, one of which must be given.
-    pub fn read(section: &mut Section<'_>) -> Option<Sizes> {
-        Sizes::read_keys(section, "size", "workload")
+    pub fn read(section: &mut Section<'_>, setup: &Setup<'_>) -> Option<Sizes> {
+        Sizes::read_keys(section, setup, "size", "workload")
     }
 
     /// The same under other names.
-    pub fn read_keys(section: &mut Section<'_>, size: &str, workload: &str) -> Option<Sizes> {
+    pub fn read_keys(
+        section: &mut Section<'_>,
+        setup: &Setup<'_>,
+        size: &str,
+        workload: &str,
+    ) -> Option<Sizes> {
         section.exclusive(size, workload);
         if section.has(workload) {
-            return Sizes::drawn(section, workload);
+            let sizes = Sizes::drawn(section, workload)?;
+            return few_segments(section, setup, workload, sizes.largest()).then_some(sizes);
         }
         if !section.has(size) {
             let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).collect();
@@ -49,7 +57,17 @@ impl Sizes {
                 section.refuse(size, format!("{size}: a flow of 0 bytes"), "write 1B or more");
                 None
             }
-            bytes => Some(Sizes::Fixed(bytes)),
+            bytes => {
+                few_segments(section, setup, size, bytes as f64).then_some(Sizes::Fixed(bytes))
+            }
+        }
+    }
+
+    /// The largest flow that there may be, bytes.
+    fn largest(&self) -> f64 {
+        match self {
+            Sizes::Fixed(size) => *size as f64,
+            Sizes::Drawn(cdf, _) => cdf.points().last().map_or(0.0, |point| point.0),
         }
     }
 
@@ -70,7 +88,7 @@ impl Sizes {
                 (workload.cdf(), name)
             }
             (None, Some(file)) => {
-                let text = read_text(&inner, "file", &file)?;
+                let text = read_text(&inner, "file", &file, files::CDF_BYTES)?;
                 let source = inner.context.path_of(&file).display().to_string();
                 let parsed = Cdf::parse(&source, &text, packet);
                 (parsed.map_err(|p| section.context.report(p)).ok()?, shown_path(&file))
@@ -120,9 +138,31 @@ impl Sizes {
     }
 }
 
+/// Whether a flow of `bytes` has no more segments than the simulator numbers; a problem at the key
+/// where it has.
+pub(crate) fn few_segments(
+    section: &Section<'_>,
+    setup: &Setup<'_>,
+    key: &str,
+    bytes: f64,
+) -> bool {
+    let most = setup.largest_flow();
+    let fits = bytes <= most as f64;
+    if !fits {
+        let message = format!("{key}: flows of up to {bytes} bytes are too large");
+        section.refuse(key, message, largest_remedy(most));
+    }
+    fits
+}
+
+/// What to write instead of a flow with more segments than the simulator numbers.
+pub(crate) fn largest_remedy(most: u64) -> String {
+    format!("at this `mtu` a flow has at most {most} bytes (2^32 - 1 segments)")
+}
+
 /// A file's text; that it cannot be read is a problem at the key that names it.
-pub(crate) fn read_text(section: &Section<'_>, key: &str, file: &str) -> Option<String> {
-    let read = std::fs::read_to_string(section.context.path_of(file));
+pub(crate) fn read_text(section: &Section<'_>, key: &str, file: &str, most: u64) -> Option<String> {
+    let read = files::read_text(&section.context.path_of(file), most);
     read.map_err(|error| {
         let message = format!("cannot read `{file}`: {error}");
         let remedy = "name a readable text file, relative to the scenario's folder";
