@@ -9,7 +9,7 @@ pub mod net;
 pub mod record;
 pub mod rng;
 pub mod spec;
-mod switch;
+pub mod switch;
 pub mod workload;
 
 pub use engine::layout::Layout;

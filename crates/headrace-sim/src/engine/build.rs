@@ -26,6 +26,7 @@ use crate::rng;
 use crate::spec::{NodeKind, PoolSpec, RunSpec, SwitchSpec};
 use crate::switch::buffer::{Pool, QueueBuffer};
 use crate::switch::scheduled::Scheduled;
+use crate::switch::serve::Transmitter;
 use crate::workload::Workload;
 
 /// What every step of the building reads.
@@ -315,9 +316,9 @@ fn detail_of(
             } else {
                 let quantum = u64::from(network.framing.wire_bytes(network.mtu));
                 let order = switch.queue_of_priority;
-                let scheduled = Scheduled::new(buffers, order, switch.scheduler, quantum);
+                let order = Scheduled::new(buffers, order, switch.scheduler, quantum);
                 let mut detail = Detail::new(QueueBuffer::nic(Some(0)));
-                detail.scheduled = Some(Box::new(scheduled));
+                detail.scheduled = Some(Box::new(Transmitter::new(order)));
                 detail
             }
         }

@@ -73,13 +73,13 @@ impl Part {
         let (port, detail) = (&self.fabric.ports[id], &self.fabric.details[id]);
         let name = &self.names[id];
         let entry = |p: &Packet| (self.fabric.frame(*p), p.flags().has(Flags::SHARED));
-        let Some(scheduled) = &detail.scheduled else {
+        let Some(transmitter) = &detail.scheduled else {
             let held = port.wire.len() - detail.unsettled as usize..port.wire.len();
             return check_queue(&detail.queue, held.map(|i| entry(port.wire.get(i))), name);
         };
-        for (i, queue) in scheduled.queues.iter().enumerate() {
-            let waiting = queue.waiting.iter().map(|w| entry(&w.packet));
-            let sending = scheduled.sending.filter(|s| s.queue == i).map(|s| (s.frame, s.shared));
+        for (i, queue) in transmitter.order.queues().iter().enumerate() {
+            let waiting = queue.waiting().map(|w| entry(&w.packet));
+            let sending = transmitter.sending.filter(|s| s.queue == i).map(|s| (s.frame, s.shared));
             check_queue(&queue.buffer, waiting.chain(sending), &format!("{name} queue {i}"))?;
         }
         Ok(())

@@ -2,6 +2,8 @@
 
 use headrace_cc::units::Time;
 
+use crate::switch::view::PacketView;
+
 /// A packet on a link or in a queue.
 ///
 /// Four words, which a switch copies as such: its arrival; flow and seq; ack and hash; destination,
@@ -87,6 +89,28 @@ impl Packet {
     #[inline(always)]
     pub(crate) fn flags(self) -> Flags {
         Flags((self.0[3] >> 32) as u16)
+    }
+
+    /// As a switch sees it that it came into by port `ingress`; `unbuffered` bytes of it on the wire
+    /// are in no buffer.
+    #[inline(always)]
+    pub(crate) fn view(self, unbuffered: u16, ingress: u16) -> PacketView {
+        let flags = self.flags();
+        PacketView {
+            size: u32::from(self.wire() - unbuffered),
+            flow: u64::from(self.hash()),
+            ect: flags.has(Flags::ECT),
+            ce: flags.has(Flags::CE),
+            priority: flags.priority(),
+            ingress,
+        }
+    }
+
+    /// The packet with CE set if `on`.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) fn marked(self, on: bool) -> Self {
+        self.assign(Flags::CE, on || self.flags().has(Flags::CE))
     }
 
     /// The packet with `bit` set or cleared.

@@ -9,7 +9,7 @@ use rand_pcg::Pcg32;
 use super::packet::{Extra, Packet};
 use super::ring::Ring;
 use crate::switch::buffer::QueueBuffer;
-use crate::switch::scheduled::Scheduled;
+use crate::switch::serve::Transmitter;
 
 /// A directed link with the port that feeds it: what every packet touches, one cache line.
 ///
@@ -61,7 +61,7 @@ pub(crate) struct Detail {
     pub(crate) next_done: Time,
     pub(crate) drops: u64,
     /// Several queues behind the transmitter, served by a scheduler.
-    pub(crate) scheduled: Option<Box<Scheduled>>,
+    pub(crate) scheduled: Option<Box<Transmitter>>,
     /// Extras of the packets in `wire`, in their order.
     pub(crate) extras: VecDeque<Extra>,
     pub(crate) loss: Option<LinkLoss>,
@@ -140,14 +140,15 @@ impl Detail {
 
     /// The accounts of its queues.
     pub(crate) fn buffers(&self) -> impl Iterator<Item = &QueueBuffer> {
-        let several = self.scheduled.iter().flat_map(|s| s.queues.iter().map(|q| &q.buffer));
+        let several =
+            self.scheduled.iter().flat_map(|t| t.order.queues().iter().map(|q| &q.buffer));
         self.scheduled.is_none().then_some(&self.queue).into_iter().chain(several)
     }
 
     /// The accounts of its queues, to be changed.
     pub(crate) fn buffers_mut(&mut self) -> Vec<&mut QueueBuffer> {
         match &mut self.scheduled {
-            Some(s) => s.queues.iter_mut().map(|q| &mut q.buffer).collect(),
+            Some(transmitter) => transmitter.order.buffers_mut().collect(),
             None => vec![&mut self.queue],
         }
     }
@@ -159,8 +160,8 @@ impl Detail {
 
     /// Packets that wait in a scheduler's queues.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Packet> {
-        let queues = self.scheduled.iter().flat_map(|s| &s.queues);
-        queues.flat_map(|q| q.waiting.iter().map(|w| &w.packet))
+        let queues = self.scheduled.iter().flat_map(|t| t.order.queues());
+        queues.flat_map(|q| q.waiting().map(|w| &w.packet))
     }
 }
 

@@ -1,10 +1,9 @@
 //! The MMU's accounting (BCC 2.1): a queue's private buffer first, then its shared pool under the
 //! dynamic threshold.
 
-use headrace_cc::switch::{CongestionPoint, Point, QueueView};
-use headrace_cc::units::{Rate, Time};
+use headrace_cc::switch::{CongestionPoint, Point, QueueView, Verdict};
 
-use crate::net::packet::{Flags, Packet};
+use super::view::{PacketView, PortView};
 use crate::record::DropReason;
 use crate::rng;
 use crate::spec::QueueSpec;
@@ -12,7 +11,7 @@ use crate::spec::QueueSpec;
 /// A shared pool of one MMU.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Pool {
+pub struct Pool {
     /// Its size, bytes.
     pub(crate) capacity: u64,
     /// Bytes in use by the ports that keep an account. May count frames that have left since the
@@ -33,7 +32,7 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// For queues that have no pool, and for hosts.
-    pub(crate) fn none() -> Self {
+    pub fn none() -> Self {
         Pool {
             capacity: 0,
             used: 0,
@@ -45,12 +44,18 @@ impl Pool {
         }
     }
 
-    pub(crate) fn new(capacity: u64) -> Self {
+    /// A pool of `capacity` bytes.
+    pub fn new(capacity: u64) -> Self {
         Pool { capacity, ..Pool::none() }
     }
 
+    /// Bytes in use.
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
     /// Sets `quiet`, `slack` and the calm limits for the queues that use the pool.
-    pub(crate) fn tune(&mut self, queues: &mut [&mut QueueBuffer]) {
+    pub fn tune(&mut self, queues: &mut [&mut QueueBuffer]) {
         for queue in &*queues {
             self.quiet = self.quiet.min(queue.quiet_pool);
         }
@@ -81,7 +86,7 @@ impl Pool {
 ///
 /// What every packet touches comes first.
 #[repr(C)]
-pub(crate) struct QueueBuffer {
+pub struct QueueBuffer {
     /// Bytes held, the frame being sent included.
     pub(crate) bytes: u64,
     /// Up to this many bytes, counted too high if need be, no point acts and the queue's own limits
@@ -106,20 +111,9 @@ pub(crate) struct QueueBuffer {
     points: Vec<Point>,
 }
 
-/// Of a packet's port, what a congestion point may see.
-#[derive(Clone, Copy)]
-pub(crate) struct PortView {
-    pub(crate) now: Time,
-    pub(crate) tx_bytes: u64,
-    pub(crate) rate: Rate,
-    pub(crate) ingress: u16,
-    /// Frame, bytes.
-    pub(crate) size: u32,
-}
-
 impl QueueBuffer {
     /// A switch queue named `name`, on pool `pool` (an index into all pools; 0 is no pool).
-    pub(crate) fn new(spec: &QueueSpec, pool: u32, seed: u64, name: &str) -> Self {
+    pub fn new(spec: &QueueSpec, pool: u32, seed: u64, name: &str) -> Self {
         let points: Vec<Point> = (spec.markers.iter().enumerate())
             .map(|(i, marker)| marker.start(rng::stream_seed(seed, &format!("{name}/marker{i}"))))
             .collect();
@@ -193,7 +187,7 @@ impl QueueBuffer {
     /// the pool, `Ok(false)` to the private buffer. What is admitted at too high a count is admitted
     /// at the true one.
     #[inline(always)]
-    pub(crate) fn admit(&self, pool: &Pool, used: u64, size: u64) -> Result<bool, DropReason> {
+    pub fn admit(&self, pool: &Pool, used: u64, size: u64) -> Result<bool, DropReason> {
         if self.bytes + size > self.limit {
             return Err(DropReason::QueueLimit);
         }
@@ -213,7 +207,7 @@ impl QueueBuffer {
 
     /// Counts an admitted frame.
     #[inline(always)]
-    pub(crate) fn add(&mut self, pool: &mut Pool, size: u64, shared: bool) {
+    pub fn add(&mut self, pool: &mut Pool, size: u64, shared: bool) {
         let in_pool = if shared { size } else { 0 };
         self.bytes += size;
         self.shared_used += in_pool;
@@ -223,7 +217,7 @@ impl QueueBuffer {
 
     /// Takes a frame that has left out of the count.
     #[inline(always)]
-    pub(crate) fn remove(&mut self, pool: &mut Pool, size: u64, shared: bool) {
+    pub fn remove(&mut self, pool: &mut Pool, size: u64, shared: bool) {
         let in_pool = if shared { size } else { 0 };
         self.bytes -= size;
         self.shared_used -= in_pool;
@@ -237,45 +231,34 @@ impl QueueBuffer {
         self.bytes > self.quiet_queue || pool.used > self.quiet_pool
     }
 
-    /// Asks every congestion point about a packet whose transmission starts.
+    /// Asks every congestion point about a packet whose transmission starts. True if it is to be
+    /// marked now.
     #[inline(never)]
-    pub(crate) fn on_departure(&mut self, pool: &Pool, port: &PortView, packet: &mut Packet) {
-        self.ask(pool, port, packet, Point::on_departure);
+    pub fn on_departure(&mut self, pool: &Pool, port: &PortView, packet: &PacketView) -> bool {
+        self.ask(pool, port, packet, Point::on_departure)
     }
 
-    /// Asks every congestion point about a packet that was admitted and counted.
+    /// Asks every congestion point about a packet that was admitted and counted. True if it is to be
+    /// marked now.
     #[inline(never)]
-    pub(crate) fn on_arrival(&mut self, pool: &Pool, port: &PortView, packet: &mut Packet) {
-        self.ask(pool, port, packet, Point::on_arrival);
+    pub fn on_arrival(&mut self, pool: &Pool, port: &PortView, packet: &PacketView) -> bool {
+        self.ask(pool, port, packet, Point::on_arrival)
     }
 
     fn ask(
         &mut self,
         pool: &Pool,
         port: &PortView,
-        packet: &mut Packet,
-        question: fn(&mut Point, &QueueView) -> headrace_cc::switch::Verdict,
-    ) {
-        let ect = packet.flags().has(Flags::ECT);
-        let view = QueueView {
-            now: port.now,
-            queue_bytes: self.bytes,
-            pool_bytes: pool.used,
-            tx_bytes: port.tx_bytes,
-            rate: port.rate,
-            size: port.size,
-            flow: u64::from(packet.hash()),
-            ingress: port.ingress,
-            priority: packet.flags().priority(),
-            ect,
-        };
+        packet: &PacketView,
+        question: fn(&mut Point, &QueueView) -> Verdict,
+    ) -> bool {
+        let view = packet.in_queue(port, self.bytes, pool.used);
         // Every point is asked, so that each one's state and random stream see every packet.
         // Of the verdict, marks are carried out; nothing carries notifications or telemetry yet.
         let mark = self.points.iter_mut().fold(false, |m, p| question(p, &view).mark | m);
-        if mark && ect {
-            self.marks += u64::from(!packet.flags().has(Flags::CE));
-            *packet = packet.assign(Flags::CE, true);
-        }
+        let marks = mark && packet.ect && !packet.ce;
+        self.marks += u64::from(marks);
+        marks
     }
 
     /// The accounting identity: what is in the queue lies either in its private buffer or the pool.

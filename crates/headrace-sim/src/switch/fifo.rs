@@ -9,11 +9,13 @@
 //! A lit port is brought up to date (settled) before anyone looks at it: each transmission that has
 //! ended frees its buffer, and at that moment the next packet's starts and is shown to the
 //! congestion points. What they see, and so every result, is as if each departure had been an event;
-//! but for the bytes sent so far, which points that only mark do not look at.
+//! but for the bytes sent so far and, at departure, the port by which the packet came, which points
+//! that only mark do not look at.
 
 use headrace_cc::units::Time;
 
-use super::buffer::{Pool, PortView};
+use super::buffer::Pool;
+use super::view::PortView;
 use crate::net::fabric::Fabric;
 use crate::net::packet::{Flags, Packet};
 use crate::net::port::ELSEWHERE;
@@ -69,12 +71,14 @@ impl Fabric {
         }
         let joined = port.wire.push(packet.assign(Flags::SHARED, shared).arriving(arrival));
         if detail.queue.loud(pool) {
-            let view = PortView { now, tx_bytes: 0, rate: kind.rate, ingress, size: frame as u32 };
+            let view = PortView { now, tx_bytes: 0, rate: kind.rate };
             if detail.queue.watches_arrivals() {
-                detail.queue.on_arrival(pool, &view, joined);
+                let seen = joined.view(self.unbuffered, ingress);
+                *joined = joined.marked(detail.queue.on_arrival(pool, &view, &seen));
             }
             if starts_now {
-                detail.queue.on_departure(pool, &view, joined);
+                let seen = joined.view(self.unbuffered, ingress);
+                *joined = joined.marked(detail.queue.on_departure(pool, &view, &seen));
             }
         }
         if packet.flags().has(Flags::EXTRA) {
@@ -188,9 +192,9 @@ impl Fabric {
         let next = port.wire.get_mut(at + 1);
         detail.next_done = next.arrival() - kind.delay;
         if detail.queue.loud(pool) {
-            let size = u32::from(next.wire() - self.unbuffered);
-            let view = PortView { now: starts, tx_bytes: 0, rate: kind.rate, ingress: 0, size };
-            detail.queue.on_departure(pool, &view, next);
+            let view = PortView { now: starts, tx_bytes: 0, rate: kind.rate };
+            let seen = next.view(self.unbuffered, 0);
+            *next = next.marked(detail.queue.on_departure(pool, &view, &seen));
         }
     }
 }

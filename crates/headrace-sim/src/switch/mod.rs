@@ -1,6 +1,9 @@
 //! The shared-buffer switch: buffers, schedulers.
+//!
+//! [`buffer`] and [`scheduled`] know packets by [`view`] alone.
 
-pub(crate) mod buffer;
+pub mod buffer;
 mod fifo;
-pub(crate) mod scheduled;
-mod serve;
+pub mod scheduled;
+pub(crate) mod serve;
+pub mod view;

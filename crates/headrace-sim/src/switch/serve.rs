@@ -1,42 +1,80 @@
 //! The transmitter of a port with a scheduler: an event at the end of each transmission.
 
+use std::collections::VecDeque;
+
 use headrace_cc::units::Time;
 
-use super::buffer::PortView;
-use super::scheduled::{Sending, Waiting};
+use super::scheduled::Scheduled;
+use super::view::PortView;
 use crate::net::fabric::Fabric;
-use crate::net::packet::{Flags, Packet};
+use crate::net::packet::{Extra, Flags, Packet};
 use crate::net::port::ELSEWHERE;
+
+/// A packet that waits, with the port by which it came in.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Waiting {
+    pub(crate) packet: Packet,
+    pub(crate) ingress: u16,
+}
+
+/// The frame being sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sending {
+    pub(crate) queue: usize,
+    pub(crate) frame: u64,
+    pub(crate) shared: bool,
+    done: Time,
+}
+
+/// A port's queues with what the simulator keeps of them.
+pub(crate) struct Transmitter {
+    pub(crate) order: Scheduled<Waiting>,
+    /// Of each queue, the extras of its packets, in their order.
+    extras: Vec<VecDeque<Extra>>,
+    pub(crate) sending: Option<Sending>,
+    /// Bytes on the wire of all transmissions that have started.
+    sent_bytes: u64,
+    /// Time to send all that wait.
+    backlog: Time,
+}
+
+impl Transmitter {
+    pub(crate) fn new(order: Scheduled<Waiting>) -> Self {
+        let extras = order.queues().iter().map(|_| VecDeque::new()).collect();
+        Transmitter { order, extras, sending: None, sent_bytes: 0, backlog: Time::ZERO }
+    }
+}
 
 impl Fabric {
     /// As [`Fabric::offer`], for a port with a scheduler.
     pub(super) fn offer_scheduled(&mut self, id: usize, packet: Packet, ingress: u16, now: Time) {
         let frame = self.frame(packet);
+        let unbuffered = self.unbuffered;
         let (port, detail) = (&mut self.ports[id], &mut self.details[id]);
         let kind = &self.kinds[usize::from(port.kind)];
-        let scheduled = detail.scheduled.as_mut().expect("asked only of a scheduled port");
-        let queue_id = scheduled.queue_of(packet.flags().priority());
-        let queue = &mut scheduled.queues[queue_id];
-        let pool = &mut self.pools[queue.buffer.pool as usize];
-        let shared = match queue.buffer.admit(pool, pool.used, frame) {
+        let transmitter = detail.scheduled.as_mut().expect("asked only of a scheduled port");
+        let queue = transmitter.order.queue_of(packet.flags().priority());
+        let buffer = transmitter.order.buffer_mut(queue);
+        let pool = &mut self.pools[buffer.pool as usize];
+        let shared = match buffer.admit(pool, pool.used, frame) {
             Ok(shared) => shared,
             Err(reason) => return self.drop_at_port(id, reason, packet),
         };
-        queue.buffer.add(pool, frame, shared);
-        let packet = packet.assign(Flags::SHARED, shared);
-        let joined = queue.waiting.push(Waiting { packet, ingress });
-        if queue.buffer.watches_arrivals() && queue.buffer.loud(pool) {
-            let (tx_bytes, size) = (scheduled.sent_bytes, frame as u32);
-            let view = PortView { now, tx_bytes, rate: kind.rate, ingress, size };
-            queue.buffer.on_arrival(pool, &view, &mut joined.packet);
+        buffer.add(pool, frame, shared);
+        let mut packet = packet.assign(Flags::SHARED, shared);
+        if buffer.watches_arrivals() && buffer.loud(pool) {
+            let view = PortView { now, tx_bytes: transmitter.sent_bytes, rate: kind.rate };
+            let marks = buffer.on_arrival(pool, &view, &packet.view(unbuffered, ingress));
+            packet = packet.marked(marks);
         }
+        transmitter.order.push(queue, Waiting { packet, ingress });
         if packet.flags().has(Flags::EXTRA) {
-            queue.extras.push_back(self.carried);
+            transmitter.extras[queue].push_back(self.carried);
         }
-        let rest = scheduled.sending.map_or(Time::ZERO, |s| s.done.since(now));
-        scheduled.waiting += kind.serialization(packet.wire());
-        port.peak_backlog = port.peak_backlog.max(rest + scheduled.waiting);
-        if scheduled.sending.is_none() {
+        let rest = transmitter.sending.map_or(Time::ZERO, |s| s.done.since(now));
+        transmitter.backlog += kind.serialization(packet.wire());
+        port.peak_backlog = port.peak_backlog.max(rest + transmitter.backlog);
+        if transmitter.sending.is_none() {
             self.start_transmission(id, now);
         }
     }
@@ -44,9 +82,9 @@ impl Fabric {
     /// A scheduled port's transmission has ended: frees its buffer and starts the next.
     pub(crate) fn transmission_done(&mut self, id: usize, now: Time) {
         let detail = &mut self.details[id];
-        let scheduled = detail.scheduled.as_mut().expect("asked only of a scheduled port");
-        let sent = scheduled.sending.take().expect("a transmission ends only after it started");
-        let buffer = &mut scheduled.queues[sent.queue].buffer;
+        let transmitter = detail.scheduled.as_mut().expect("asked only of a scheduled port");
+        let sent = transmitter.sending.take().expect("a transmission ends only after it started");
+        let buffer = transmitter.order.buffer_mut(sent.queue);
         buffer.remove(&mut self.pools[buffer.pool as usize], sent.frame, sent.shared);
         self.start_transmission(id, now);
     }
@@ -56,29 +94,29 @@ impl Fabric {
         let (node, source) = (node as usize, source as usize);
         let (port, detail) = (&mut self.ports[id], &mut self.details[id]);
         let kind = &self.kinds[usize::from(port.kind)];
-        let scheduled = detail.scheduled.as_mut().expect("asked only of a scheduled port");
-        let Some(queue_id) = scheduled.next() else {
+        let transmitter = detail.scheduled.as_mut().expect("asked only of a scheduled port");
+        let Some(queue) = transmitter.order.next(|w| u64::from(w.packet.wire())) else {
             self.schedule.set_own(node, source, Time::NEVER);
             return;
         };
-        let queue = &mut scheduled.queues[queue_id];
-        let Waiting { mut packet, ingress } = queue.waiting.pop();
-        let frame = u64::from(packet.wire() - self.unbuffered);
-        let pool = &self.pools[queue.buffer.pool as usize];
-        if queue.buffer.loud(pool) {
-            let (tx_bytes, size) = (scheduled.sent_bytes, frame as u32);
-            let view = PortView { now, tx_bytes, rate: kind.rate, ingress, size };
-            queue.buffer.on_departure(pool, &view, &mut packet);
+        let Waiting { mut packet, ingress } = transmitter.order.pop(queue);
+        let buffer = transmitter.order.buffer_mut(queue);
+        let pool = &self.pools[buffer.pool as usize];
+        if buffer.loud(pool) {
+            let view = PortView { now, tx_bytes: transmitter.sent_bytes, rate: kind.rate };
+            let marks = buffer.on_departure(pool, &view, &packet.view(self.unbuffered, ingress));
+            packet = packet.marked(marks);
         }
         if packet.flags().has(Flags::EXTRA) {
-            detail.extras.extend(queue.extras.pop_front());
+            detail.extras.extend(transmitter.extras[queue].pop_front());
         }
+        let frame = u64::from(packet.wire() - self.unbuffered);
         let shared = packet.flags().has(Flags::SHARED);
         let serialization = kind.serialization(packet.wire());
         let done = now + serialization;
-        scheduled.sent_bytes += u64::from(packet.wire());
-        scheduled.waiting = scheduled.waiting - serialization;
-        scheduled.sending = Some(Sending { queue: queue_id, frame, shared, done });
+        transmitter.sent_bytes += u64::from(packet.wire());
+        transmitter.backlog = transmitter.backlog - serialization;
+        transmitter.sending = Some(Sending { queue, frame, shared, done });
         packet = packet.arriving(done + kind.delay);
         if port.wire.is_empty() {
             match port.receiver {
