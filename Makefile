@@ -24,7 +24,6 @@ demo: release ## one figure of a paper, quick size: its claims as a table, its p
 test: setup lint ## lints, tests, builds and threads against each other byte by byte: what CI runs
 	cargo test $(CARGO_FLAGS) --workspace
 	python3 -m unittest discover --start-directory bench
-	cargo build $(CARGO_FLAGS) --bin headrace
 	$(MAKE) release
 	tools/determinism.sh $(DETERMINISM_SCENARIO) target/debug/headrace $(HEADRACE)
 	set -e; for scenario in $(THREADS_SCENARIOS); do \

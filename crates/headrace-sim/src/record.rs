@@ -83,7 +83,8 @@ pub struct RateSample {
     pub acked: u64,
 }
 
-/// Where records go. Calls come in an order that depends on the scenario and seed alone.
+/// Where records go. The calls of one kind come in an order that depends on the scenario and seed
+/// alone.
 pub trait Recorder {
     /// A flow ended, or the run did. Ordered by (time of the sender's last ACK, id), the
     /// unfinished ones last, by id.

@@ -125,6 +125,14 @@ fn pacing_keeps_its_rate() {
 }
 
 #[test]
+fn times_that_cannot_be_told_apart_are_an_error() {
+    let spec = pair(TcpSpec::default(), 0.0);
+    let late = flow(7, Time::from_ps(1 << 63), 0, 1, 1);
+    let Err(SimError::Spec(message)) = try_run(&spec, vec![late]) else { panic!("no error") };
+    assert!(message.contains("can be simulated up to"), "{message}");
+}
+
+#[test]
 fn a_bad_flow_is_refused_by_name() {
     let spec = pair(TcpSpec::default(), 0.0);
     for (bad, text) in [

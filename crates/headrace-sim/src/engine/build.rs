@@ -5,11 +5,12 @@ use std::sync::Mutex;
 use headrace_cc::units::Time;
 
 use super::Simulation;
-use super::course::Course;
+use super::course::{Course, EPOCH_HOPS};
 use super::layout::Layout;
 use super::numbering::{Direction, Half, Numbering, PartNumbers};
 use super::parallel::Parts;
 use super::part::Part;
+use super::pending::horizon_of;
 use super::sampler::{SampledPort, Sampler};
 use super::schedule::{Agenda, Schedule};
 use crate::host::outbox::Outbox;
@@ -69,13 +70,15 @@ pub(super) fn assemble<W: Workload>(
         part.fabric.kinds.clone_from(&kinds);
     }
     let parts = Parts::new(parts, neighbours);
-    let longest_stride = longest_stride(&parts);
+    let longest_stride = longest_stride(spec, &parts);
+    let ports = graph.neighbours.iter().map(Vec::len).max().unwrap_or(0);
     let course = Course {
         coming: None,
         sampler,
         until: spec.until,
         stride: Time::from_us(100).min(longest_stride),
         longest_stride,
+        horizon: horizon_of(ports.max(graph.neighbours.len())),
         hops_before: 0,
         samples: 0,
         last_sample: Time::ZERO,
@@ -85,10 +88,16 @@ pub(super) fn assemble<W: Workload>(
     Simulation { parts, paths, workload: Mutex::new(workload), course, canonical }
 }
 
-/// Parts that have nothing to do take a step of the least delay between them at a time.
-fn longest_stride(parts: &Parts) -> Time {
-    const STEPS: u64 = 10_000;
-    parts.least_delay().saturating_mul(STEPS).min(Time::from_ms(1_000))
+/// An epoch should not be much too long even if a silent network comes to life in it: no longer than
+/// its links together take for a few times the packet-hops that are wanted. And parts that have nothing
+/// to do take a step of the least delay between them at a time, so that there should not be many.
+fn longest_stride(spec: &RunSpec, parts: &Parts) -> Time {
+    const STEPS: u64 = 256;
+    const BITS_PER_HOP: u128 = 8 * 1_000;
+    let both_ways = spec.network.links.iter().map(|l| 2 * u128::from(l.rate.bps())).sum::<u128>();
+    let most = u128::from(16 * EPOCH_HOPS.end) * BITS_PER_HOP * 1_000_000_000_000 / both_ways;
+    let most = Time::from_ps(most.clamp(1, u128::from(Time::from_ms(1_000).ps())) as u64);
+    parts.least_delay().saturating_mul(STEPS).min(most)
 }
 
 fn make_part(plan: &Plan<'_>, number: usize, kinds: &mut Vec<LinkKind>) -> Made {

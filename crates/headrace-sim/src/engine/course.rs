@@ -9,6 +9,7 @@ use super::parallel::Held;
 use super::part::Part;
 use super::sampler::Sampler;
 use crate::host::outbox::Outbox;
+use crate::host::transport::sending_part;
 use crate::net::path::Paths;
 use crate::record::{Recorder, SimError};
 use crate::workload::{FlowSpec, Workload};
@@ -22,6 +23,8 @@ pub(super) struct Course {
     /// How far an epoch goes, at most.
     pub(super) stride: Time,
     pub(super) longest_stride: Time,
+    /// Times from here on cannot be told apart.
+    pub(super) horizon: Time,
     /// Packet-hops before this epoch.
     pub(super) hops_before: u64,
     /// Samples taken.
@@ -33,11 +36,11 @@ pub(super) struct Course {
 
 /// An epoch is meant to handle about this many packet-hops, so that the run looks at the watch, hands
 /// over records and finds places of ended flows often enough, and not too often.
-const EPOCH_HOPS: std::ops::Range<u64> = 1 << 17..1 << 19;
+pub(super) const EPOCH_HOPS: std::ops::Range<u64> = 1 << 17..1 << 19;
 
 /// How many flows the hosts are told of ahead of their starts, at most, if they start at different
 /// times.
-const TOLD_AHEAD: usize = 256;
+const TOLD_AHEAD: usize = 4096;
 
 /// One picosecond: what is before `t + TICK` is at `t` at the latest.
 pub(super) const TICK: Time = Time::from_ps(1);
@@ -71,8 +74,16 @@ impl Course {
         }
         let next = parts.iter().map(|part| part.next()).min().unwrap_or(Time::NEVER);
         let bound = self.bound();
+        if next < bound && next >= self.horizon {
+            let horizon = self.horizon;
+            let text =
+                format!("a network of this size can be simulated up to {horizon}; set `until`");
+            return Err(SimError::Spec(text));
+        }
         if next < bound {
+            self.fit_stride(parts);
             self.flush(next, recorder);
+            let bound = bound.min(self.horizon);
             return Ok(Step::Epoch { next, bound: bound.min(next.saturating_add(self.stride)) });
         }
         let sample = self.sampler.as_ref().map_or(Time::NEVER, |s| s.next);
@@ -151,22 +162,19 @@ impl Course {
         }
     }
 
-    /// Gathers what the parts have to tell, settles what concerns flows between parts, and fits the
-    /// stride to the work it was.
+    /// Gathers what the parts have to tell, and settles what concerns flows between parts.
     fn tidy(&mut self, parts: &mut Held<'_>, paths: &Paths) {
         for part in parts.iter_mut() {
             self.outbox.append(&mut part.transport.outbox);
             if let Some(error) = part.take_error() {
                 self.error.get_or_insert(error);
             }
-            let horizon = part.fabric.schedule.horizon_of_time();
-            if part.now >= horizon {
-                let text =
-                    format!("a network of this size can be simulated up to {horizon}; set `until`");
-                self.error.get_or_insert(SimError::Spec(text));
-            }
         }
         settle_flows(parts, paths);
+    }
+
+    /// Fits the stride to the work that the last epoch was.
+    fn fit_stride(&mut self, parts: &Held<'_>) {
         let hops: u64 = parts.iter().map(|part| part.packet_hops).sum();
         let done = hops - std::mem::replace(&mut self.hops_before, hops);
         if done < EPOCH_HOPS.start {
@@ -201,13 +209,16 @@ impl Course {
 /// Tells flows of drops in other parts, and frees the places of ended flows whose receivers are in
 /// other parts.
 fn settle_flows(parts: &mut Held<'_>, paths: &Paths) {
-    for part in parts.iter_mut() {
-        let part = &mut **part;
-        part.transport.take_drops(&mut part.fabric.drops.untold);
+    for from in 0..parts.len() {
+        let part = &mut *parts[from];
+        part.transport.take_drops(&mut part.fabric.drops);
+        let mut foreign = std::mem::take(&mut part.fabric.drops.foreign);
+        for (slot, wire) in foreign.drain(..) {
+            parts[sending_part(slot)].transport.note_drop(slot, wire);
+        }
+        parts[from].fabric.drops.foreign = foreign;
     }
     for from in 0..parts.len() {
-        let mut drops = std::mem::take(&mut parts[from].fabric.drops.untold);
-        parts.iter_mut().for_each(|part| part.transport.take_drops(&mut drops));
         let mut ended = std::mem::take(&mut parts[from].transport.ended_far);
         ended.retain(|&place| {
             let (dst, slot, sent) = parts[from].transport.ended_flow(place);

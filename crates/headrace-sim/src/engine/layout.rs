@@ -137,7 +137,8 @@ impl Units {
                 // The unit that passes the target is taken if that is the smaller error.
                 let passes = taken + work > target;
                 let last = part + 1 == parts;
-                if !last && passes && taken > 0 && taken + work - target > target - taken {
+                let enough = 2 * taken >= target;
+                if !last && passes && enough && taken + work - target > target - taken {
                     break;
                 }
                 part_of[unit] = part;

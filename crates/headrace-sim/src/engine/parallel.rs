@@ -136,9 +136,14 @@ impl Parts {
         self.clocks.iter().for_each(|clock| clock.publish(next));
     }
 
+    /// Panics if the thread of a part has.
+    pub(super) fn assert_sound(&self) {
+        assert!(!self.failed.load(Ordering::Relaxed), "another part of the simulation failed");
+    }
+
     #[cold]
     fn wait(&self, waited: u32) {
-        assert!(!self.failed.load(Ordering::Relaxed), "another part of the simulation failed");
+        self.assert_sound();
         if waited < PATIENCE {
             std::hint::spin_loop();
         } else {

@@ -22,6 +22,11 @@ pub(crate) struct Pending {
     replay: Replay,
 }
 
+/// The latest time that can be pending with `count` sources.
+pub(crate) fn horizon_of(count: usize) -> Time {
+    Time::from_ps((IDLE >> count.next_power_of_two().trailing_zeros()) - 1)
+}
+
 /// See [`Pending::limit`].
 #[derive(Clone, Copy)]
 pub(crate) struct Limit(u64);
@@ -38,9 +43,8 @@ impl Pending {
         let leaves = count.next_power_of_two();
         let levels = leaves.trailing_zeros();
         let replay = replay_for(levels);
-        let horizon = Time::from_ps((IDLE >> levels) - 1);
         let tree = vec![IDLE; 2 * leaves].into_boxed_slice();
-        Pending { least: IDLE, tree, levels, horizon, replay }
+        Pending { least: IDLE, tree, levels, horizon: horizon_of(count), replay }
     }
 
     /// The earliest event: its time ([`Time::NEVER`]: there is none) and source. At equal times the
@@ -65,11 +69,6 @@ impl Pending {
     pub(crate) fn limit(&self, time: Time) -> Limit {
         // Past the horizon only what is idle is left out.
         Limit(if time > self.horizon { IDLE } else { time.ps() << self.levels })
-    }
-
-    /// See [`Pending`].
-    pub(crate) fn horizon(&self) -> Time {
-        self.horizon
     }
 
     /// Sets the time of `source`'s event; [`Time::NEVER`] for none.

@@ -31,24 +31,27 @@ impl Sampler {
     pub(super) fn sample(&mut self, parts: &mut Held<'_>, recorder: &mut impl Recorder) {
         let now = self.next;
         self.next = now.saturating_add(self.interval);
-        let mut pools: Vec<Vec<Option<u64>>> = Vec::new();
-        for part in parts.iter_mut() {
-            part.fabric.settle_all(now + Time::from_ps(1));
-            pools.push(vec![None; part.fabric.pools.len()]);
-        }
+        let after = now + Time::from_ps(1);
+        let mut pools: Vec<Vec<Option<u64>>> =
+            parts.iter().map(|part| vec![None; part.fabric.pools.len()]).collect();
         for port in &self.ports {
-            let fabric = &parts[port.part].fabric;
+            let fabric = &mut parts[port.part].fabric;
             let known = &mut pools[port.part];
+            fabric.settle(port.link as usize, after);
+            for pool in port.pools.clone() {
+                if known[pool].is_none() {
+                    fabric.settle_pool(pool, after);
+                    known[pool] = Some(fabric.pool_bytes(pool, now));
+                }
+            }
             let account = fabric.port_account(port.link as usize, now);
             let detail = &fabric.details[port.link as usize];
-            let mut in_pool =
-                |pool: usize| *known[pool].get_or_insert_with(|| fabric.pool_bytes(pool, now));
             recorder.port(&PortSample {
                 time: now,
                 node: port.node,
                 port: port.port,
                 queue_bytes: account.queue_bytes,
-                pool_bytes: port.pools.clone().map(&mut in_pool).sum(),
+                pool_bytes: port.pools.clone().filter_map(|pool| known[pool]).sum(),
                 tx_bytes: account.sent_bytes,
                 tx_packets: account.sent_packets,
                 drops: detail.drops,

@@ -77,11 +77,6 @@ impl Schedule {
         now.saturating_add(self.agendas[node].lookahead)
     }
 
-    /// The latest time that can be told apart; events at it may be later.
-    pub(crate) fn horizon_of_time(&self) -> Time {
-        self.turns.horizon()
-    }
-
     #[inline(always)]
     pub(crate) fn agenda(&self, node: usize) -> &Agenda {
         &self.agendas[node]

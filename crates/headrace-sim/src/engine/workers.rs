@@ -33,15 +33,11 @@ pub(super) fn with_workers<T>(
             let report = report.clone();
             scope.spawn(move || {
                 while let Ok(bound) = bounds.recv() {
+                    let _report = Report(&report);
                     parts.run_epoch(index, bound, world);
-                    if report.send(()).is_err() {
-                        break;
-                    }
                 }
             });
         }
-        // When a thread panics its end of the channel closes; so must be this one's.
-        drop(report);
         act(&Workers { parts, world, orders, done })
     })
 }
@@ -54,7 +50,18 @@ impl Workers<'_> {
         }
         self.parts.run_epoch(0, bound, self.world);
         for _ in &self.orders {
-            self.done.recv().expect("a panic ends the run");
+            self.done.recv().expect("this end of the channel has a sender too");
         }
+        self.parts.assert_sound();
+    }
+}
+
+/// Says that a thread is done with an epoch, also when it panics.
+struct Report<'a>(&'a Sender<()>);
+
+impl Drop for Report<'_> {
+    fn drop(&mut self) {
+        // Nobody listens any more when the caller's own thread has panicked.
+        let _ = self.0.send(());
     }
 }

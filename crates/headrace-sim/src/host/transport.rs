@@ -33,7 +33,13 @@ const PLACE_BITS: u32 = 26;
 /// A slot's part and place.
 #[inline(always)]
 pub(super) fn part_and_place(slot: u32) -> (usize, usize) {
-    ((slot >> PLACE_BITS) as usize, place_of(slot))
+    (sending_part(slot), place_of(slot))
+}
+
+/// The part of a slot's sender.
+#[inline(always)]
+pub(crate) fn sending_part(slot: u32) -> usize {
+    (slot >> PLACE_BITS) as usize
 }
 
 /// A slot's place in its sender's part.
@@ -262,7 +268,7 @@ impl Transport {
         if let Some(place) = self.free.pop() {
             return place as usize;
         }
-        self.take_drops(&mut drops.untold);
+        self.take_drops(drops);
         for _ in 0..self.ended.len().min(4) {
             let Some(place) = self.ended.pop_front() else { break };
             let slot = self.part << PLACE_BITS | place;
@@ -297,16 +303,20 @@ impl Transport {
         &mut self.receivers[part][place]
     }
 
-    /// Tells the flows that start here of their packets that were dropped.
-    pub(crate) fn take_drops(&mut self, untold: &mut Vec<(u32, u16)>) {
-        untold.retain(|&(slot, wire)| {
-            let (part, place) = part_and_place(slot);
-            let elsewhere = part != self.part as usize;
-            if !elsewhere {
-                self.flows[place].balance -= i64::from(wire);
+    /// Tells the flows that start here of their packets that were dropped; lays those of others aside.
+    pub(crate) fn take_drops(&mut self, drops: &mut Drops) {
+        for (slot, wire) in drops.untold.drain(..) {
+            if sending_part(slot) == self.part as usize {
+                self.flows[place_of(slot)].balance -= i64::from(wire);
+            } else {
+                drops.foreign.push((slot, wire));
             }
-            elsewhere
-        });
+        }
+    }
+
+    /// A packet of a flow that starts here was dropped in another part.
+    pub(crate) fn note_drop(&mut self, slot: u32, wire: u16) {
+        self.flows[place_of(slot)].balance -= i64::from(wire);
     }
 
     /// What a receiver here owes: see `Flow::balance`. `None`: it may still send by itself.

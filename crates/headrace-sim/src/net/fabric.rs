@@ -43,6 +43,8 @@ pub(crate) struct Drops {
     pub(crate) data_packets: u64,
     /// Flow and bytes on the wire of each drop that its flow has not been told of yet.
     pub(crate) untold: Vec<(u32, u16)>,
+    /// Those of flows that start in other parts of the engine.
+    pub(crate) foreign: Vec<(u32, u16)>,
 }
 
 impl Fabric {
